@@ -235,7 +235,7 @@ class CodeHostServer:
             "title": pull.title,
             "body": pull.body,
             "user": None if pull.author is None else {"id": 7, "login": f"{pull.author}{'[bot]' * pull.bot}"},
-            "labels": [{"id": place, "name": label} for place, label in enumerate(pull.labels)],
+            "labels": [{"id": index, "name": label} for index, label in enumerate(pull.labels)],
             "merged": pull.merged,
             "merge_commit_sha": pull.sha,
             "base": {"ref": "trunk", "repo": {"id": pull.repository_id}},

@@ -75,8 +75,8 @@ class MailServer:
 
     @classmethod
     @asynccontextmanager
-    async def running(cls, **told: object) -> AsyncGenerator[Self]:
-        made = cls(**told)  # pyright: ignore[reportArgumentType]  # the types of the fields
+    async def running(cls, **fields: object) -> AsyncGenerator[Self]:
+        made = cls(**fields)  # pyright: ignore[reportArgumentType]  # the types of the fields
         server = await asyncio.start_server(made._serve, LOOPBACK, 0, limit=1024 * 1024)
         made.port = server.sockets[0].getsockname()[1]
         try:

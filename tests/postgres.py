@@ -129,8 +129,8 @@ def _statement(form: str, *names: str) -> sql.Composed:
 def _named(address: str, name: str) -> str:
     """Replace the database's name in a URL, for the service."""
     scheme, _, rest = address.partition("://")
-    place, _, options = rest.partition("?")
-    return f"{scheme}+asyncpg://{place.rpartition('/')[0]}/{name}" + (f"?{options}" if options else "")
+    location, _, options = rest.partition("?")
+    return f"{scheme}+asyncpg://{location.rpartition('/')[0]}/{name}" + (f"?{options}" if options else "")
 
 
 @functools.cache

@@ -51,14 +51,14 @@ def _bar(console: Console, what: str, total: float) -> Generator[Advance]:
 
 @contextlib.contextmanager
 def _lines(console: Console, what: str, total: float, every_s: float) -> Generator[Advance]:
-    began = told = monotonic()
+    began = printed = monotonic()
     done = 0.0
 
     def advance(by: float = 1, /) -> None:
-        nonlocal told, done
+        nonlocal printed, done
         done += by
-        if (now := monotonic()) - told >= every_s:
-            told = now
+        if (now := monotonic()) - printed >= every_s:
+            printed = now
             # Without the console, which would wrap and colour it.
             console.file.write(f"{what}: {done:,.0f} of {total:,.0f} after {now - began:.0f} s\n")
             console.file.flush()

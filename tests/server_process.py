@@ -235,8 +235,8 @@ def prepare(folder: Path, **settings: str) -> Prepared:
             _keep(created, kept)
             return evolve(created, installation=installation)
     _restore(installation, kept)
-    told = json.loads((kept / "prepared.json").read_text())
-    return Prepared(installation=installation, hook=Hook(**told.pop("hook")), **told)
+    stored = json.loads((kept / "prepared.json").read_text())
+    return Prepared(installation=installation, hook=Hook(**stored.pop("hook")), **stored)
 
 
 def _keep(prepared: Prepared, kept: Path) -> None:
@@ -246,8 +246,8 @@ def _keep(prepared: Prepared, kept: Path) -> None:
             shutil.copy(file, kept)
     else:
         ask_server("pg_dump", installation.postgres, "--no-owner", "--file", str(kept / "dump.sql"))
-    told = {"hook": asdict(prepared.hook)} | {name: getattr(prepared, name) for name in ("key", "on_all", "on_push")}
-    (kept / "prepared.json").write_text(json.dumps(told))
+    stored = {"hook": asdict(prepared.hook)} | {name: getattr(prepared, name) for name in ("key", "on_all", "on_push")}
+    (kept / "prepared.json").write_text(json.dumps(stored))
 
 
 def _restore(installation: Installation, kept: Path) -> None:

@@ -77,16 +77,16 @@ def _steps() -> Mapping[str, Callable[[], object]]:
         output_type=ContentType.CHANGELOG,
         created_at=_NOW,
     )
-    endpoint = HookConfiguration(
+    configuration = HookConfiguration(
         address=address,
         enabled=True,
         secrets=[_SECRET],
-        repository=Belonging.OURS,
+        repository=Belonging.THIS_INTEGRATION,
         triggers=[trigger],
         version=1,
     )
     delivery = Delivery(address=address, headers=Headers.of(fields), body=body.body)
-    verified = admit(delivery, endpoint)
+    verified = admit(delivery, configuration)
     assert isinstance(verified, VerifiedDelivery)
     outcome = decide(verified)
     assert isinstance(outcome, Processed)
@@ -94,12 +94,12 @@ def _steps() -> Mapping[str, Callable[[], object]]:
     new_id = RandomIds().new_id
     return {
         "the delivery as a value": lambda: Delivery(address=address, headers=Headers.of(fields), body=body.body),
-        "preflight": lambda: preflight(delivery, endpoint),
+        "preflight": lambda: preflight(delivery, configuration),
         "HMAC-SHA256 of the body, in hexadecimal": lambda: sign(body.body, _SECRET),
-        "admit (signature, integration, repository)": lambda: admit(delivery, endpoint),
+        "admit (signature, integration, repository)": lambda: admit(delivery, configuration),
         "decide (headers, parsing, filters)": lambda: decide(verified),
         "settlement (context record, run, log entry, ids)": lambda: settlement(
-            outcome, endpoint, at=_NOW, new_id=new_id
+            outcome, configuration, at=_NOW, new_id=new_id
         ),
         "the event as JSON": lambda: event_to_json(event),
         "the answer as JSON": lambda: msgspec.json.encode(answer(outcome)),

@@ -52,13 +52,13 @@ class Line:
 
 @final
 @frozen(kw_only=True)
-class _Place:
+class _Prepared:
     """A database file, its hook, and the ledger beside it."""
 
     file: Path
     ledger: Path
     acme: Tenant
-    endpoint: HookConfiguration
+    hook: HookConfiguration
 
 
 @final
@@ -108,10 +108,10 @@ def run_store_campaign(
     for first in range(0, count, _A_FILE):
         file, ledger = folder / f"store-{first}.db", folder / f"ledger-{first}"
         ledger.touch()
-        acme, endpoint = asyncio.run(_made(file))
-        place = _Place(file=file, ledger=ledger, acme=acme, endpoint=endpoint)
+        acme, hook = asyncio.run(_made(file))
+        prepared = _Prepared(file=file, ledger=ledger, acme=acme, hook=hook)
         for _ in range(first, min(first + _A_FILE, count)):
-            _cycle(place, rng.getrandbits(64), rng.uniform(*_KILLED_AFTER_S), answers)
+            _cycle(prepared, rng.getrandbits(64), rng.uniform(*_KILLED_AFTER_S), answers)
             report.cycles += 1
             on_cycle()
         _judge(file, ledger, report)
@@ -126,16 +126,16 @@ async def _made(file: Path) -> tuple[Tenant, HookConfiguration]:
     await upgrade(database)
     stores = sql_stores(database, RotatingSealer())
     acme = await tenant(stores, triggers=_TRIGGERS)
-    endpoint = await acme.endpoint()
+    hook = await acme.hook()
     await stores.close()
     await database.dispose()
-    return acme, endpoint
+    return acme, hook
 
 
-def _cycle(place: _Place, seed: int, after_s: float, answers: int) -> None:
+def _cycle(prepared: _Prepared, seed: int, after_s: float, answers: int) -> None:
     """Fork, let it settle, and kill it."""
-    _drop_torn_line(place.ledger)
-    unacknowledged = _unacknowledged(read_ledger(place.ledger))
+    _drop_torn_line(prepared.ledger)
+    unacknowledged = _unacknowledged(read_ledger(prepared.ledger))
     ready, begun = os.pipe()
     with warnings.catch_warnings():
         # The warning is about locks of other threads; the threads of a test runner hold none that matter here.
@@ -144,7 +144,7 @@ def _cycle(place: _Place, seed: int, after_s: float, answers: int) -> None:
     if not child:
         try:
             os.close(ready)
-            asyncio.run(_settle(place, seed, unacknowledged, begun, answers))
+            asyncio.run(_settle(prepared, seed, unacknowledged, begun, answers))
         finally:
             # The child must not return into the code of its parent.
             os._exit(1)
@@ -161,12 +161,12 @@ def _cycle(place: _Place, seed: int, after_s: float, answers: int) -> None:
         raise RuntimeError(message)
 
 
-async def _settle(place: _Place, seed: int, again: list[str], begun: int, answers: int) -> None:
+async def _settle(prepared: _Prepared, seed: int, again: list[str], begun: int, answers: int) -> None:
     """Settle without end: first unacknowledged deliveries, then new ones, with copies among them."""
     rng = random.Random(seed)  # noqa: S311  # as above
     ids = RandomIds()
-    stores = sql_stores(Database(f"sqlite+aiosqlite:///{place.file}"), RotatingSealer())
-    book = os.open(place.ledger, os.O_WRONLY | os.O_APPEND)
+    stores = sql_stores(Database(f"sqlite+aiosqlite:///{prepared.file}"), RotatingSealer())
+    book = os.open(prepared.ledger, os.O_WRONLY | os.O_APPEND)
     waiting = [*again]
     recent: list[str] = []
     answered = count(1)
@@ -182,7 +182,7 @@ async def _settle(place: _Place, seed: int, again: list[str], begun: int, answer
     async def work() -> None:
         while True:
             delivery = next_delivery()
-            settling = _settlement(place, delivery, ids)
+            settling = _settlement(prepared, delivery, ids)
             _note(book, Line(delivery=delivery, log_id=settling.log.id))
             settled = await stores.deliveries.settle(settling)
             _note(book, Line(delivery=delivery, log_id=settling.log.id, answer=settled.name))
@@ -196,15 +196,15 @@ async def _settle(place: _Place, seed: int, again: list[str], begun: int, answer
     await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
 
 
-def _settlement(place: _Place, delivery: str, ids: RandomIds) -> Settlement:
-    repository = place.acme.repository
+def _settlement(prepared: _Prepared, delivery: str, ids: RandomIds) -> Settlement:
+    repository = prepared.acme.repository
     outcome = Processed(
         event=push(f"feat: {delivery}"),
         delivery_id=delivery,
         repository_id=repository.id,
         repository=repository.full_name,
     )
-    settling = settlement(outcome, place.endpoint, at=START, new_id=ids.new_id)
+    settling = settlement(outcome, prepared.hook, at=START, new_id=ids.new_id)
     assert settling is not None
     return settling
 

@@ -97,6 +97,6 @@ def differences(prepared: Prepared, stored: Stored) -> Iterator[str]:
         ("run", listed("run", "id"), held(stored.runs, "id")),
         ("post", listed("post", "id"), held(stored.posts, "id")),
     )
-    for what, told, there in pairs:
-        if told != there:
-            yield f"`contentsvc {what} list` and the database differ: {list((told - there) + (there - told))[:5]}"
+    for what, shown, there in pairs:
+        if shown != there:
+            yield f"`contentsvc {what} list` and the database differ: {list((shown - there) + (there - shown))[:5]}"

@@ -181,16 +181,16 @@ def test_the_checker_finds_deliveries_that_were_never_sent(
 def test_the_checker_finds_two_processed_answers_for_one_delivery(
     report: Report, stored: Stored, attempts: list[Attempt]
 ) -> None:
-    told = next(attempt for attempt in attempts if attempt.answer == "processed")
-    assert "doubled" in _found(judge([*attempts, told], stored, report.triggers))
+    processed = next(attempt for attempt in attempts if attempt.answer == "processed")
+    assert "doubled" in _found(judge([*attempts, processed], stored, report.triggers))
 
 
 def test_the_checker_finds_a_stored_delivery_without_a_processed_answer(
     report: Report, stored: Stored, attempts: list[Attempt]
 ) -> None:
     alone = Counter(attempt.sending.delivery for attempt in attempts)
-    told = next(each for each in attempts if each.answer == "processed" and alone[each.sending.delivery] == 1)
-    changed = [evolve(each, answer="duplicate") if each is told else each for each in attempts]
+    processed = next(each for each in attempts if each.answer == "processed" and alone[each.sending.delivery] == 1)
+    changed = [evolve(each, answer="duplicate") if each is processed else each for each in attempts]
     assert _found(judge(changed, stored, report.triggers)) == {"unexpected"}
 
 

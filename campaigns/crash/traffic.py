@@ -63,12 +63,12 @@ class Sending:
         repository = {"id": REPOSITORY_ID, "full_name": REPOSITORY, "default_branch": "main"}
         match self.kind:
             case Kind.RELEASE:
-                told: dict[str, Any] = {"action": "published", "release": self._release()}
+                event: dict[str, Any] = {"action": "published", "release": self._release()}
             case Kind.IGNORED:
-                told = {"action": "opened", "issue": {"number": 1}}
+                event = {"action": "opened", "issue": {"number": 1}}
             case _:
-                told = self._push()
-        return json.dumps(told | {"repository": repository}).encode()
+                event = self._push()
+        return json.dumps(event | {"repository": repository}).encode()
 
     def _release(self) -> dict[str, Any]:
         return {
@@ -211,15 +211,15 @@ def read_ledger(path: Path) -> list[Attempt]:
     """Read a ledger, in the order of its attempts."""
     attempts: dict[int, Attempt] = {}
     for line in path.read_text("utf-8").splitlines():
-        told = json.loads(line)
-        number = int(told["attempt"])
-        if "kind" in told:
+        entry = json.loads(line)
+        number = int(entry["attempt"])
+        if "kind" in entry:
             sending = Sending(
-                delivery=told["delivery"], kind=Kind(told["kind"]), tag=told["tag"], forged=told["forged"]
+                delivery=entry["delivery"], kind=Kind(entry["kind"]), tag=entry["tag"], forged=entry["forged"]
             )
             attempts[number] = Attempt(sending=sending)
         else:
-            attempts[number] = Attempt(sending=attempts[number].sending, status=told["status"], answer=told["answer"])
+            attempts[number] = Attempt(sending=attempts[number].sending, status=entry["status"], answer=entry["answer"])
     return list(attempts.values())
 
 

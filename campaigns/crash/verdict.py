@@ -101,10 +101,10 @@ class _Deliveries:
 
     def _count_answers(self, delivery: str) -> None:
         attempts = self._attempts[delivery]
-        told = sum(attempt.answer == "processed" for attempt in attempts)
-        if told > 1:
-            self._verdict.doubled.append(f"{delivery}: {told} senders were told that it was processed")
-        if not told and self._claims[delivery] and not any(attempt.is_open for attempt in attempts):
+        processed = sum(attempt.answer == "processed" for attempt in attempts)
+        if processed > 1:
+            self._verdict.doubled.append(f"{delivery}: {processed} senders were told that it was processed")
+        if not processed and self._claims[delivery] and not any(attempt.is_open for attempt in attempts):
             self._verdict.unexpected.append(f"{delivery}: processed without an answer that says so")
 
     def _count_log(self, delivery: str) -> None:

@@ -70,8 +70,8 @@ def _told(turns: list[Callable[[], Found]], what: str, unit: str, each: int) -> 
                     # Immediately: the faults of an interrupted campaign are visible.
                     click.echo(fault, err=True)
             advance(each)
-    told = ", ".join(f"{name} {number}" for name, number in outcomes.most_common())
-    click.echo(f"fuzz: {outcomes.total()} {unit} in {monotonic() - began:.0f} s: {told}; faults {len(faults)}")
+    summary = ", ".join(f"{name} {number}" for name, number in outcomes.most_common())
+    click.echo(f"fuzz: {outcomes.total()} {unit} in {monotonic() - began:.0f} s: {summary}; faults {len(faults)}")
     return faults
 
 

@@ -30,6 +30,6 @@ def fuzz_operations(seed: int) -> Found:
             try:
                 try_operation(operation, mode, examples=EXAMPLES, seeded=seed, on_call=called)
             except (Exception, FailureGroup):  # noqa: BLE001  # the test looks for any exception
-                told = traceback.format_exc(limit=-1).strip()
-                faults.append(f"seed {seed}, {operation.label}, {mode}: {told}")
+                error = traceback.format_exc(limit=-1).strip()
+                faults.append(f"seed {seed}, {operation.label}, {mode}: {error}")
     return Found(outcomes=calls, faults=faults)

@@ -21,7 +21,7 @@ from contentsvc_core.workflows.causes import source_type
 
 
 @cache
-def _endpoint_of(at: Address) -> HookConfiguration:
+def _hook_of(at: Address) -> HookConfiguration:
     trigger = a_trigger(
         organization_id=at.organization_id,
         source_type=source_type(at.provider),
@@ -31,7 +31,7 @@ def _endpoint_of(at: Address) -> HookConfiguration:
         address=at,
         enabled=True,
         secrets=(SECRET,),
-        repository=Belonging.OURS,
+        repository=Belonging.THIS_INTEGRATION,
         triggers=(trigger,),
         version=1,
         branch="main",
@@ -64,9 +64,9 @@ def fuzz_receiving(seed: int, count: int) -> Found:
         try:
             outcomes[type(received(delivery, ids)).__name__] += 1
         except Exception:  # noqa: BLE001  # the test looks for any exception
-            told = traceback.format_exc(limit=-2).strip().replace("\n", " | ")
+            error = traceback.format_exc(limit=-2).strip().replace("\n", " | ")
             faults.append(
-                f"seed {seed}, number {number}: {told}; headers {delivery.headers}; body {delivery.body.hex()}"
+                f"seed {seed}, number {number}: {error}; headers {delivery.headers}; body {delivery.body.hex()}"
             )
     return Found(outcomes=outcomes, faults=faults)
 
@@ -77,15 +77,15 @@ def received(delivery: Delivery, ids: CountingIds) -> Outcome:
     Raises:
         Exception: The delivery has a fault.
     """
-    endpoint = _endpoint_of(delivery.address)
-    admission = admit(delivery, endpoint)
+    hook = _hook_of(delivery.address)
+    admission = admit(delivery, hook)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
     assert outcome.status in _STATUSES
     written = msgspec.json.encode(answer(outcome))
     assert isinstance(msgspec.json.decode(written), dict)
     several = (outcome, *outcome.also) if isinstance(outcome, Processed) else (outcome,)
     for each in several:
-        left = settlement(each, endpoint, at=START, new_id=ids.new_id)
+        left = settlement(each, hook, at=START, new_id=ids.new_id)
         if left is not None:
             refuse_unstorable(left.log, left.context, left.runs)
         if isinstance(each, Processed):

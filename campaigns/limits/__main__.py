@@ -42,10 +42,10 @@ def limits(*, keep: bool) -> None:
     with progress("seconds", 120) as advance:
         limited = asyncio.run(install(folder, f"sqlite+aiosqlite:///{folder / 'contentsvc.db'}"))
         with serving(limited.installation) as server:
-            told, faults = asyncio.run(_play(limited, server.url, _clock(advance)))
+            summary, faults = asyncio.run(_play(limited, server.url, _clock(advance)))
     for fault in faults:
         click.echo(fault)
-    click.echo(f"limits: {told}; {'as it must be' if not faults else f'faults {len(faults)}, see {folder}'}")
+    click.echo(f"limits: {summary}; {'as it must be' if not faults else f'faults {len(faults)}, see {folder}'}")
     if not faults and not keep:
         shutil.rmtree(folder)
     sys.exit(1 if faults else 0)
@@ -67,7 +67,7 @@ def _clock(advance: Advance) -> Callable[[float], Awaitable[None]]:
 
 async def _play(limited: Limited, url: str, until: Callable[[float], Awaitable[None]]) -> tuple[str, list[str]]:
     faults: list[str] = []
-    told: list[str] = []
+    steps: list[str] = []
     async with clients() as client:
         # The first request of a process is slow. It has another bucket, so it counts for no group.
         await client.post(f"{url}/v1/posts/generate")
@@ -76,7 +76,7 @@ async def _play(limited: Limited, url: str, until: Callable[[float], Awaitable[N
         for at_s, times, must_pass in _SCENE:
             await until(began + at_s)
             seen = await _ask(limited, client, url, times, began)
-            told.append(f"at {seen.sent_s:.2f} s {seen.passed} of {times} passed")
+            steps.append(f"at {seen.sent_s:.2f} s {seen.passed} of {times} passed")
             if seen.passed != must_pass:
                 faults.append(f"at {at_s} s {must_pass} of {times} must pass (answered at {seen.answered_s:.2f} s)")
             last = seen.refused
@@ -84,10 +84,10 @@ async def _play(limited: Limited, url: str, until: Callable[[float], Awaitable[N
             wait_s = max(int(answer.headers["Retry-After"]) for answer in last)
             await until(monotonic() + wait_s)
             seen = await _ask(limited, client, url, 1, began)
-            told.append(f"{seen.passed} of 1 after the {wait_s} s that Retry-After asked for")
+            steps.append(f"{seen.passed} of 1 after the {wait_s} s that Retry-After asked for")
             if seen.passed != 1:
                 faults.append("a request after Retry-After must pass")
-    return ", ".join(told), faults
+    return ", ".join(steps), faults
 
 
 async def _ask(limited: Limited, client: httpx.AsyncClient, url: str, times: int, began: float) -> _Seen:

@@ -13,7 +13,17 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests import postgres
 from tests.progress import progress
 
-_TOLD: Final = ("processed", "duplicate", "filtered", "ignored", "pinged", "refused", "failed", "runs taken", "races")
+_SHOWN: Final = (
+    "processed",
+    "duplicate",
+    "filtered",
+    "ignored",
+    "pinged",
+    "refused",
+    "failed",
+    "runs taken",
+    "races",
+)
 
 
 @click.command()
@@ -42,10 +52,10 @@ def model(count: int, number: int, steps: int) -> None:
     finally:
         postgres.end_run(run)
     figures = bench.figures
-    told = ", ".join(f"{name} {figures[name]}" for name in _TOLD)
+    summary = ", ".join(f"{name} {figures[name]}" for name in _SHOWN)
     click.echo(
         f"model: {figures['scripts']} scripts of {figures['steps']} steps on {', '.join(FAMILIES)} in "
-        f"{monotonic() - began:.0f} s: {told}; disagreements {0 if agreed else 1}"
+        f"{monotonic() - began:.0f} s: {summary}; disagreements {0 if agreed else 1}"
     )
     sys.exit(0 if agreed else 1)
 

@@ -15,7 +15,7 @@ from tests.progress import progress
 #: The number of deliveries of an episode.
 _EACH: Final = 200
 _SHOWN: Final = 20
-_TOLD: Final = (
+_FIGURES: Final = (
     *("requests", "without an answer", "faults", "kills", "nodes cut off", "changes of configuration"),
     *("runs", "taken over", "posts"),
 )
@@ -47,10 +47,10 @@ def simulate(count: int, seed: int, episode: int | None) -> None:
                     # Immediately: the faults of an interrupted campaign are visible.
                     click.echo(faults[-1], err=True)
             advance(_EACH)
-    told = ", ".join(f"{name} {figures[name]}" for name in _TOLD)
+    summary = ", ".join(f"{name} {figures[name]}" for name in _FIGURES)
     click.echo(
         f"simulate: {figures['deliveries']} deliveries in {figures['episodes']} episodes, "
-        f"{monotonic() - began:.0f} s: {told}; out of order {len(faults)}"
+        f"{monotonic() - began:.0f} s: {summary}; out of order {len(faults)}"
     )
     sys.exit(1 if faults else 0)
 

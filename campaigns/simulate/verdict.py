@@ -187,9 +187,9 @@ def _posts(state: State) -> list[str]:
     for run in state.runs.values():
         cause = run.cause
         if run.status is RunStatus.SKIPPED and isinstance(cause, Delivered) and cause.event.type == "release":
-            told = (cause.trigger_id, cause.repository_id, getattr(cause.event, "tag_name", ""))
-            if "reported" in (run.error or "") and told not in releases:
-                faults.append(f"run {run.id} was skipped for a post about {told} that is not there")
+            reported = (cause.trigger_id, cause.repository_id, getattr(cause.event, "tag_name", ""))
+            if "reported" in (run.error or "") and reported not in releases:
+                faults.append(f"run {run.id} was skipped for a post about {reported} that is not there")
     return faults
 
 

@@ -34,7 +34,7 @@ class Held:
     #: The time until the server closed the connection, in seconds; ``None``: it is still open.
     closed_after_s: float | None = None
     #: The status of the answer, if any.
-    told: str = ""
+    answer: str = ""
 
 
 async def hold(port: int, hook: Hook, manner: Manner, *, for_s: float) -> Held:
@@ -43,7 +43,7 @@ async def hold(port: int, hook: Hook, manner: Manner, *, for_s: float) -> Held:
     try:
         reader, writer = await asyncio.open_connection(LOOPBACK, port, limit=1024)
     except OSError:
-        held.closed_after_s, held.told = 0.0, "refused"
+        held.closed_after_s, held.answer = 0.0, "refused"
         return held
     began = monotonic()
     try:
@@ -51,11 +51,11 @@ async def hold(port: int, hook: Hook, manner: Manner, *, for_s: float) -> Held:
             if manner is Manner.UNREAD:
                 await _never_read(writer, hook)
                 # It ignores all answers.
-                held.told = ""
+                held.answer = ""
             else:
                 talking = asyncio.create_task(_talk(writer, hook, manner))
                 try:
-                    held.told = (await reader.readline()).decode("latin-1").strip()
+                    held.answer = (await reader.readline()).decode("latin-1").strip()
                     await reader.read(4096)
                 finally:
                     talking.cancel()
@@ -75,9 +75,9 @@ def summary(held: list[Held]) -> str:
     for manner in Manner:
         own = [each for each in held if each.manner is manner]
         closed = [each.closed_after_s for each in own if each.closed_after_s is not None]
-        told = Counter(each.told.removeprefix("HTTP/1.1 ") or "closed" for each in own)
+        answers = Counter(each.answer.removeprefix("HTTP/1.1 ") or "closed" for each in own)
         last = f"the last after {max(closed):.0f} s" if closed else "none"
-        parts.append(f"{manner.value}: {len(closed)} of {len(own)} ended, {last} ({', '.join(map(str, told))})")
+        parts.append(f"{manner.value}: {len(closed)} of {len(own)} ended, {last} ({', '.join(map(str, answers))})")
     return "; ".join(parts)
 
 

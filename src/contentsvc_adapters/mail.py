@@ -1,6 +1,7 @@
 """Sending letters to an SMTP server (port :class:`~contentsvc_core.ports.MailSender`), in threads of its own."""
 
 import asyncio
+import contextlib
 import smtplib
 import socket
 import ssl
@@ -110,6 +111,11 @@ class _Connection(smtplib.SMTP):
 
     file: Any
 
+    def __exit__(self, *_error: object) -> None:
+        # The outcome of each letter is known before QUIT, so the answer to it changes nothing.
+        with contextlib.suppress(OSError):
+            super().__exit__(None, None, None)
+
     def getreply(self) -> tuple[int, bytes]:
         if self.file is None and self.sock is not None:
             self.file = _Replies(self.sock, self.timeout)
@@ -164,7 +170,7 @@ class SmtpSender:
         try:
             with self._connected() as client:
                 client.noop()
-        except (OSError, smtplib.SMTPException) as exc:
+        except OSError as exc:
             return _reason(exc)
         return None
 
@@ -189,7 +195,7 @@ class SmtpSender:
                     if client.sock is None:
                         # The server has ended the connection with 421.
                         break
-        except (OSError, smtplib.SMTPException) as exc:
+        except OSError as exc:
             if len(done) < len(letters):
                 # The letter being sent may have arrived; if the connection failed, it is the first letter.
                 done.append(SentLetter(posting=MailResult.RETRY, error=_reason(exc)))
@@ -201,8 +207,8 @@ class SmtpSender:
         except smtplib.SMTPServerDisconnected:
             raise
         except smtplib.SMTPRecipientsRefused as exc:
-            code, said = next(iter(exc.recipients.values()))
-            return _refused(code, said)
+            code, reply = next(iter(exc.recipients.values()))
+            return _refused(code, reply)
         except smtplib.SMTPSenderRefused as exc:
             # A fault of the settings, not of the letter. After accepted letters, it is a limit of the connection: as an
             # attempt, it would use up the attempts of most letters of a large batch.
@@ -255,9 +261,9 @@ class SmtpSender:
         return message
 
 
-def _refused(code: int, said: bytes | str) -> SentLetter:
+def _refused(code: int, reply: bytes | str) -> SentLetter:
     posting = MailResult.REFUSED if code in _PERMANENT else MailResult.RETRY
-    return SentLetter(posting=posting, error=f"the server answered {code}: {_text(said)}")
+    return SentLetter(posting=posting, error=f"the server answered {code}: {_text(reply)}")
 
 
 def _reason(exc: Exception) -> str:
@@ -280,5 +286,5 @@ def _reason(exc: Exception) -> str:
             return f"the server cannot be reached: {_text(str(exc))}"
 
 
-def _text(said: bytes | str) -> str:
-    return one_line(said.decode("utf-8", "replace") if isinstance(said, bytes) else said, _ERROR)
+def _text(reply: bytes | str) -> str:
+    return one_line(reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply, _ERROR)

@@ -120,9 +120,10 @@ def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str |
             check_organization(api, slug)
         try:
             return work(api)
-        except (click.UsageError, UnsuitableValue) as exc:
-            exc.message = _with_option(exc.message, ctx)
-            raise
+        except click.UsageError as exc:
+            raise click.UsageError(_with_option(exc.message, ctx)) from exc
+        except UnsuitableValue as exc:
+            raise click.ClickException(_with_option(exc.message, ctx)) from exc
 
 
 def _with_option(refusal: str, ctx: click.Context | None) -> str:

@@ -19,7 +19,7 @@ from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.changelog.routes import changelog_routes, refuse_page
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import template_config
-from contentsvc_http.dashboard.routes import dashboard_routes, front_route, refuse_unrouted
+from contentsvc_http.dashboard.routes import dashboard_routes, refuse_unrouted, root_route
 from contentsvc_http.dashboard.session import ROOT as DASHBOARD
 from contentsvc_http.described import DOCUMENT, Described
 from contentsvc_http.documentation import asset_route, openapi
@@ -100,7 +100,7 @@ def _refuse_of(for_clients: ClientServices) -> Callable[[Request[Any, Any, Any],
 def _client_routes(for_clients: ClientServices, running: str) -> list[ControllerRouterHandler]:
     return [
         *api_routes(for_clients.app, for_clients.limits, hosted=for_clients.hosted),
-        *([] if for_clients.dashboard is None else [dashboard_routes(for_clients.dashboard), front_route()]),
+        *([] if for_clients.dashboard is None else [dashboard_routes(for_clients.dashboard), root_route()]),
         *([] if for_clients.public is None else [changelog_routes(for_clients.public)]),
         *(agent_routes(for_clients.app) if for_clients.agents else []),
         status_route(running),

@@ -41,10 +41,10 @@ class Traces:
 
     def __init__(self, version: str) -> None:
         """Start the export; an invalid standard variable is a ``ValueError``."""
-        ours = Resource.create({"service.name": "contentsvc", "service.version": version})
+        resource = Resource.create({"service.name": "contentsvc", "service.version": version})
         self._provider: Final = TracerProvider(
-            # The operator's attributes override ours.
-            resource=ours.merge(OTELResourceDetector().detect()),
+            # The attributes of the operator have precedence.
+            resource=resource.merge(OTELResourceDetector().detect()),
             # close() shuts down in bounded time.
             shutdown_on_exit=False,
         )
@@ -180,8 +180,8 @@ def _describe(span: Span, delivery: Delivery, outcome: Outcome) -> None:
     # after the signature was verified.
     claimed = delivery.headers.sole.get(_TRACEPARENT.encode())
     if claimed is not None:
-        theirs = _PROPAGATOR.extract({_TRACEPARENT: claimed.decode("latin-1")}, Context())
-        linked = get_current_span(theirs).get_span_context()
+        context = _PROPAGATOR.extract({_TRACEPARENT: claimed.decode("latin-1")}, Context())
+        linked = get_current_span(context).get_span_context()
         if linked.is_valid:
             span.add_link(linked)
 

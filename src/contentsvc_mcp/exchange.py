@@ -9,7 +9,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message
 
-_KEPT_BACK: Final = frozenset({b"authorization", b"cookie"})
+_WITHHELD_HEADERS: Final = frozenset({b"authorization", b"cookie"})
 
 
 @final
@@ -33,7 +33,7 @@ async def exchange(server: Server[Any], headers: Iterable[tuple[bytes, bytes]], 
         "raw_path": b"/mcp",
         "root_path": "",
         "query_string": b"",
-        "headers": [(name, value) for name, value in headers if name not in _KEPT_BACK],
+        "headers": [(name, value) for name, value in headers if name not in _WITHHELD_HEADERS],
         "client": None,
         "server": None,
     }

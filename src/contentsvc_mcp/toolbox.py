@@ -23,7 +23,7 @@ class ToolAnswer:
 
 
 class ToolRefused(Exception):
-    """A tool call failed; the message tells the model why."""
+    """A tool call failed; the message names the reason for the model."""
 
 
 def accepted(value: _Value | Refusal, words: Mapping[RefusalKind, str] | None = None) -> _Value:

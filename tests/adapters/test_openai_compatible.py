@@ -38,13 +38,13 @@ PATIENCE: Final = RetryPolicy(first_pause_s=0.001, silence_s=0.5)
 def brief(*messages: str, content_type: ContentType = ContentType.CHANGELOG) -> Brief:
     commits = tuple(
         Commit(
-            id=f"{place:040x}",
+            id=f"{index:040x}",
             message=message,
             author=Author(name="Ada", email="ada@mail.example"),
             timestamp="2030-01-02T03:04:05Z",
-            url=f"https://host.example/acme/lamp/commit/{place:040x}",
+            url=f"https://host.example/acme/lamp/commit/{index:040x}",
         )
-        for place, message in enumerate(messages or ("feat: turn the beam",))
+        for index, message in enumerate(messages or ("feat: turn the beam",))
     )
     push = Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=None)
     return Brief(content_type=content_type, chapters=(Chapter(repository="acme/lamp", events=(push,)),))
@@ -187,7 +187,7 @@ async def test_a_server_that_stalls_is_given_up() -> None:
     assert "has stalled for 0.05 s" in await fault_of(silent_after(event("half")), patience=patience)
 
 
-async def test_a_server_that_is_slow_and_steady_is_heard_out() -> None:
+async def test_a_server_that_is_slow_and_steady_is_read_to_the_end() -> None:
     # In total longer than the silence timeout.
     pieces = [*(event(part) for part in (ANSWER[:20], ANSWER[20:40], ANSWER[40:])), event(None, "stop"), DONE]
     async with model_server(slow(pieces, pause_s=0.25)) as server:
@@ -315,7 +315,7 @@ async def test_nonsense_is_a_fault_that_repeats_nothing_of_it(answer: str, messa
     assert message in await fault_of(streamed(answer), times=2)
 
 
-async def test_a_post_that_is_too_long_for_its_place_is_a_fault() -> None:
+async def test_a_post_that_is_too_long_for_its_network_is_a_fault() -> None:
     answer = json.dumps({"title": "A", "markdown": "x" * 281})
     tweet = brief(content_type=ContentType.TWITTER_POST)
 

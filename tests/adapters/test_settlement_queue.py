@@ -20,7 +20,7 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Claim, Settled, S
 _NUMBERS = count(1)
 
 
-HOOK = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.OURS, version=1)
+HOOK = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.THIS_INTEGRATION, version=1)
 
 
 def settling(delivery_id: str = "", claim: Claim = Claim.TAKE, *, at: datetime = START, note: str = "") -> Settlement:
@@ -94,7 +94,8 @@ class ScriptedLane:
             await self.open.wait()
             scripted = [None if self.answer is None else self.answer(item) for item in batch]
             return [
-                self.store.settle(item) if told is None else told for item, told in zip(batch, scripted, strict=True)
+                self.store.settle(item) if answer is None else answer
+                for item, answer in zip(batch, scripted, strict=True)
             ]
         finally:
             self.store.end(batch)
@@ -361,12 +362,12 @@ async def test_only_the_poisonous_settlements_of_a_batch_fail() -> None:
     lane = ScriptedLane(answer)
     answers = await outcomes(asked(queue(lane), *settlements))
 
-    for number, told in enumerate(answers):
+    for number, result in enumerate(answers):
         if number in poison:
-            assert type(told) is OverflowError
-            assert str(told) == settlements[number].id
+            assert type(result) is OverflowError
+            assert str(result) == settlements[number].id
         else:
-            assert told is Settled.AS_DECIDED
+            assert result is Settled.AS_DECIDED
     # In the order in which they were accepted.
     whole = [batch for batch in lane.batches if bad.isdisjoint(item.settlement.id for item in batch)]
     assert [item.settlement.id for batch in whole for item in batch] == [
@@ -431,9 +432,9 @@ async def test_an_answer_too_few_is_an_error_and_no_hang() -> None:
     lane = ScriptedLane()
     lane.write = lambda _batch: asyncio.sleep(0, [])  # pyright: ignore[reportAttributeAccessIssue]
 
-    (told,) = await outcomes(asked(queue(lane), settling()))
+    (outcome,) = await outcomes(asked(queue(lane), settling()))
 
-    assert type(told) is ValueError
+    assert type(outcome) is ValueError
 
 
 async def test_a_client_that_goes_away_changes_nothing() -> None:
@@ -486,7 +487,7 @@ async def test_the_queue_is_bounded_by_size() -> None:
 
 
 @pytest.mark.parametrize("end", ["poison", "outage"])
-async def test_failed_settlements_release_their_room(end: str) -> None:
+async def test_failed_settlements_release_their_reservations(end: str) -> None:
     def answer(item: BatchItem) -> None:
         raise (Unstorable if end == "poison" else StoreUnavailable)(item.settlement.id)
 

@@ -113,7 +113,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_frees_its_place_in_the_qu
     assert (await first, await last) == ("a0", "a2")
 
 
-async def test_a_call_that_is_cancelled_in_the_moment_of_its_turn_passes_the_place_on() -> None:
+async def test_a_call_that_is_cancelled_at_its_turn_admits_the_next_call() -> None:
     share, work = FairShare(concurrency=1, per_organization=1, waiting=2), Work()
     calls = [asyncio.create_task(share("org_a", work(f"a{number}"))) for number in range(3)]
     await settled()
@@ -130,7 +130,7 @@ async def test_a_call_that_is_cancelled_in_the_moment_of_its_turn_passes_the_pla
     assert work.begun[-1] == "a2"
 
 
-async def test_work_of_a_cancelled_call_holds_its_place_until_it_ends() -> None:
+async def test_work_of_a_cancelled_call_counts_until_it_ends() -> None:
     share, work = FairShare(concurrency=1, per_organization=1, waiting=1), Work()
     cancelled = asyncio.create_task(share("org_a", work("a0")))
     await settled()
@@ -144,7 +144,7 @@ async def test_work_of_a_cancelled_call_holds_its_place_until_it_ends() -> None:
     assert await other == "b0"
 
 
-async def test_work_that_fails_raises_its_fault_and_frees_its_place() -> None:
+async def test_work_that_fails_raises_its_fault_and_admits_the_next_call() -> None:
     share = FairShare(concurrency=1, per_organization=1, waiting=1)
 
     async def fails() -> None:

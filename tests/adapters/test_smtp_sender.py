@@ -202,8 +202,9 @@ async def test_a_server_that_is_too_busy_leaves_the_rest_for_later(begin: str) -
     assert sent[0].error == "the server answered 421: too busy"
 
 
-async def test_a_limit_of_mails_for_a_connection_takes_no_attempt_of_the_rest() -> None:
-    async with MailServer.running(per_connection=1) as server:
+@pytest.mark.parametrize("answers", [{}, {"QUIT": "250 fine"}, {"QUIT": "500 unknown command"}])
+async def test_a_limit_of_mails_for_a_connection_takes_no_attempt_of_the_rest(answers: dict[str, str]) -> None:
+    async with MailServer.running(per_connection=1, answers=answers) as server:
         sent = await _sender(server).send([_LETTER] * 3)
         assert len(server.mails) == 1
 
@@ -257,7 +258,7 @@ async def test_a_reply_without_end_ends_the_connection(piece: bytes, pause_s: fl
 
 
 async def test_a_server_that_is_away_is_tried_again() -> None:
-    async with MailServer.running() as server:
+    async with MailServer.running(answers={"QUIT": "250 fine"}) as server:
         sender = _sender(server)
         assert await sender.check() is None
     sent = await sender.send([_LETTER])

@@ -7,7 +7,7 @@ from typing import Any, Final
 from contentsvc_mcp.server import described
 from contentsvc_mcp.tools import TOOLS
 
-KEPT: Final = Path(__file__).with_name("tools.json")
+SNAPSHOT: Final = Path(__file__).with_name("tools.json")
 
 
 def tools_now() -> list[dict[str, Any]]:
@@ -15,4 +15,4 @@ def tools_now() -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    KEPT.write_text(f"{json.dumps(tools_now(), indent=2, ensure_ascii=False)}\n", "utf-8")
+    SNAPSHOT.write_text(f"{json.dumps(tools_now(), indent=2, ensure_ascii=False)}\n", "utf-8")

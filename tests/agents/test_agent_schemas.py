@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 from jsonschema import Draft202012Validator
-from tests.agents.snapshot import KEPT, tools_now
+from tests.agents.snapshot import SNAPSHOT, tools_now
 
 from contentsvc_core import Scope
 from contentsvc_core.access.rates import SEARCHING
@@ -14,7 +14,7 @@ from contentsvc_mcp.tools import TOOLS
 
 def test_the_tools_equal_the_snapshot() -> None:
     """Changed on purpose? ``python -m tests.agents.snapshot`` writes the current tools."""
-    assert tools_now() == json.loads(KEPT.read_text("utf-8"))
+    assert tools_now() == json.loads(SNAPSHOT.read_text("utf-8"))
 
 
 @pytest.mark.parametrize("tool", tools_now(), ids=lambda tool: tool["name"])

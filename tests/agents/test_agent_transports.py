@@ -17,7 +17,7 @@ from httpx2 import AsyncClient
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from tests.agents.agent import Agent, text_of
-from tests.docs.agent_transcript import PAGE, Place, masked, place, transcript
+from tests.docs.agent_transcript import PAGE, PreparedServer, masked, prepared_server, transcript
 from tests.docs.pages import fences
 from tests.server_process import COMMAND, PLAIN, Installation
 
@@ -28,13 +28,13 @@ MODES: Final = ("auto", "legacy")
 
 
 @pytest.fixture(scope="module")
-def at(tmp_path_factory: pytest.TempPathFactory) -> Generator[Place]:
-    with place(tmp_path_factory.mktemp("agents")) as found:
+def at(tmp_path_factory: pytest.TempPathFactory) -> Generator[PreparedServer]:
+    with prepared_server(tmp_path_factory.mktemp("agents")) as found:
         yield found
 
 
 @contextlib.asynccontextmanager
-async def over_http(at: Place, mode: str) -> AsyncGenerator[Agent]:
+async def over_http(at: PreparedServer, mode: str) -> AsyncGenerator[Agent]:
     headers = {"Authorization": f"Bearer {at.key}"}
     async with (
         AsyncClient(headers=headers, timeout=60, trust_env=False, verify=PLAIN) as http,
@@ -44,14 +44,14 @@ async def over_http(at: Place, mode: str) -> AsyncGenerator[Agent]:
 
 
 @contextlib.asynccontextmanager
-async def over_stdio(at: Place, mode: str) -> AsyncGenerator[Agent]:
+async def over_stdio(at: PreparedServer, mode: str) -> AsyncGenerator[Agent]:
     environment = at.installation.environment | {"CONTENTSVC_API_KEY": at.key}
     async with Client(StdioServerParameters(command=COMMAND, args=["mcp"], env=environment), mode=mode) as client:
         yield Agent(client)
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_several_agents_at_once_over_http(at: Place, mode: str) -> None:
+async def test_several_agents_at_once_over_http(at: PreparedServer, mode: str) -> None:
     async def found() -> list[str]:
         async with over_http(at, mode) as agent:
             assert len(await agent.tools()) == 14
@@ -61,7 +61,7 @@ async def test_several_agents_at_once_over_http(at: Place, mode: str) -> None:
     assert await asyncio.gather(*(found() for _ in range(3))) == 3 * [4 * ["d-3", "d-1"]]
 
 
-async def test_an_agent_that_starts_the_command(at: Place) -> None:
+async def test_an_agent_that_starts_the_command(at: PreparedServer) -> None:
     async with over_stdio(at, "legacy") as agent:
         assert len(await agent.tools()) == 14
         hits = (await agent("search_context", query="dusk"))["untrusted"]["context"]
@@ -79,7 +79,7 @@ async def test_an_agent_that_starts_the_command(at: Place) -> None:
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_the_transcript_on_the_page_equals_the_output_of_the_agent(at: Place, transport: str) -> None:
+def test_the_transcript_on_the_page_equals_the_output_of_the_agent(at: PreparedServer, transport: str) -> None:
     (shown,) = [fence for fence in fences(PAGE.read_text("utf-8"), "text") if fence.rest == "transcript"]
 
     text = transcript(at, *([f"{at.server.url}/mcp"] if transport == "http" else []))
@@ -87,7 +87,7 @@ def test_the_transcript_on_the_page_equals_the_output_of_the_agent(at: Place, tr
     assert masked(text.strip()) == masked(shown.text.strip())
 
 
-def test_only_keys_that_open_and_our_own_pages_are_answered(at: Place) -> None:
+def test_only_keys_that_open_and_our_own_pages_are_answered(at: PreparedServer) -> None:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
     def sent(**headers: str) -> tuple[int, Any, str | None]:
@@ -104,7 +104,7 @@ def test_only_keys_that_open_and_our_own_pages_are_answered(at: Place) -> None:
     assert sent(Authorization=right, Origin=at.server.url, Accept="application/json")[:2] == (200, None)
 
 
-def test_there_are_no_streams_and_no_sessions(at: Place) -> None:
+def test_there_are_no_streams_and_no_sessions(at: PreparedServer) -> None:
     for method in ("GET", "DELETE"):
         answer = httpx.request(
             method, f"{at.server.url}/mcp", headers={"Authorization": f"Bearer {at.key}"}, trust_env=False, verify=PLAIN
@@ -112,7 +112,7 @@ def test_there_are_no_streams_and_no_sessions(at: Place) -> None:
         assert (answer.status_code, answer.json()) == (405, {"error": "Method Not Allowed"})
 
 
-def test_an_invalid_message_is_refused_and_logged_without_its_text(at: Place) -> None:
+def test_an_invalid_message_is_refused_and_logged_without_its_text(at: PreparedServer) -> None:
     headers = {"Authorization": f"Bearer {at.key}", "Accept": "application/json", "Content-Type": "application/json"}
     secret = "nobody's business"
     for content, status in (
@@ -131,7 +131,7 @@ def test_an_invalid_message_is_refused_and_logged_without_its_text(at: Place) ->
     assert "Traceback" not in log
 
 
-def test_a_message_of_very_many_values_is_refused_before_any_is_built(at: Place) -> None:
+def test_a_message_of_very_many_values_is_refused_before_any_is_built(at: PreparedServer) -> None:
     headers = {"Authorization": f"Bearer {at.key}", "Accept": "application/json", "Content-Type": "application/json"}
 
     def error_of(value: object, encoding: str = "utf-8", version: str = "2025-11-25") -> Any:
@@ -178,7 +178,7 @@ main(["mcp"])
     ids=["without the extra", "without a key", "with a wrong key"],
 )
 def test_missing_requirements_of_the_command_are_one_line(
-    at: Place, arguments: list[str], key: str, message: str
+    at: PreparedServer, arguments: list[str], key: str, message: str
 ) -> None:
     environment = at.installation.environment | {"CONTENTSVC_API_KEY": key}
 
@@ -195,7 +195,7 @@ def test_missing_requirements_of_the_command_are_one_line(
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {message}\n")
 
 
-def test_a_line_that_is_no_message_is_answered(at: Place) -> None:
+def test_a_line_that_is_no_message_is_answered(at: PreparedServer) -> None:
     info = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "agent", "version": "1"}}
     lines = [
         json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": info}),

@@ -152,9 +152,9 @@ async def test_every_message_to_a_webhook_endpoint_is_as_documented(world: ApiWo
     asking = message_for_confirmation("whe_1", "org_1", "msg_2", **address, at=now)
 
     components = json.dumps((await _document("off"))["components"])
-    told, logged = (_validator(components, f'{{"$ref": "#/components/schemas/{name}"}}') for name in _MESSAGES)
+    documented, logged = (_validator(components, f'{{"$ref": "#/components/schemas/{name}"}}') for name in _MESSAGES)
     assert {each.type for each in messages} == {TEST_TYPE, *(each.value for each in EventType)}
-    assert [each.type for each in messages if not told.is_valid(payload(each))] == []
+    assert [each.type for each in messages if not documented.is_valid(payload(each))] == []
     named = (await _document("off"))["components"]["schemas"]["WebhookMessage"]["discriminator"]["mapping"]
     shapes = {each.type: _validator(components, json.dumps({"$ref": named[each.type]})) for each in messages}
     assert [each.type for each in messages if not shapes[each.type].is_valid(payload(each))] == []

@@ -411,8 +411,8 @@ async def test_unsupported_fields_are_refused_by_name(hosted: ApiWorld) -> None:
     for path, body, error in REFUSED:
         # A client asks ten times a minute at most.
         hosted.clock.advance(timedelta(seconds=6))
-        places = [("POST", path), *([("PATCH", current[path])] if path in current else [])]
-        for method, where in places:
+        routes = [("POST", path), *([("PATCH", current[path])] if path in current else [])]
+        for method, where in routes:
             refused = await acme(method, where, body)
             assert (refused.status_code, error in refused.json()["error"]) == (400, True), refused.text
 

@@ -16,7 +16,7 @@ FAMILIES = {f"{prefix}RateLimit-{name}" for prefix in ("", "X-") for name in ("L
 OPERATIONS = [each for each in (*RATES, *SHARED_RATES) if each.template.startswith("/v1/")]
 
 
-def told(response: httpx.Response) -> dict[str, str]:
+def limit_headers(response: httpx.Response) -> dict[str, str]:
     return {name: response.headers[name] for name in FAMILIES if name in response.headers}
 
 
@@ -29,7 +29,7 @@ async def test_each_row_of_the_table_is_an_operation_that_is_limited(world: ApiW
         response = await ask(rate.method, path, content=b"{")
         assert str(response.status_code).startswith(str(status))
         reset = str(to_ms(world.clock.now()) // 1000 + 60)
-        assert told(response) == {
+        assert limit_headers(response) == {
             "RateLimit-Limit": str(rate.limit),
             "X-RateLimit-Limit": str(rate.limit),
             "RateLimit-Remaining": str(rate.limit - 1),

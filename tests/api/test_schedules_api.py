@@ -101,6 +101,6 @@ async def test_a_brand_identity_is_named_and_taken_back(world: ApiWorld, acme: C
     schedule = await new_schedule(acme, outputConfig={"brandIdentityId": "brand_1"})
     assert schedule["outputConfig"] == {"brandIdentityId": "brand_1"}
 
-    for nobody in (None, {}, {"brandIdentityId": None}):
-        answer = await acme("PATCH", f"{PATH}/{schedule['id']}", {"outputConfig": nobody})
+    for without_brand in (None, {}, {"brandIdentityId": None}):
+        answer = await acme("PATCH", f"{PATH}/{schedule['id']}", {"outputConfig": without_brand})
         assert answer.json()["schedule"]["outputConfig"] is None

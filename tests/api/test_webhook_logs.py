@@ -145,9 +145,9 @@ async def test_one_entry_is_explained(acme: Caller) -> None:
     answer = await acme("GET", f"{PATH}/{listed['id']}")
 
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert told["log"] == listed
-    explained = told["explanation"]
+    body = answer.json()
+    assert body["log"] == listed
+    explained = body["explanation"]
     assert (explained["outcome"], explained["reason"]) == ("refused", "Invalid webhook signature")
     assert explained["similar"] == {"number": 0, "since": listed["createdAt"]}
     assert (explained["diagnosis"]["cause"], explained["diagnosis"]["remedy"]) == ("wrongSecret", "rotateSecret")
@@ -185,7 +185,7 @@ async def test_the_entries_of_a_filter_are_counted_and_not_replayed(acme: Caller
         assert (wrong.status_code, next(iter(parameters)) in wrong.text) == (400, True), wrong.text
 
 
-async def test_a_bulk_replay_waits_for_a_place_of_its_organization(acme: Caller) -> None:
+async def test_a_bulk_replay_is_refused_while_the_share_of_its_organization_is_full(acme: Caller) -> None:
     let_go = asyncio.Event()
     held = [
         asyncio.create_task(acme.world.shares.lists(acme.organization.id, let_go.wait)) for _ in range(PER_ORGANIZATION)

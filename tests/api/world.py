@@ -117,8 +117,8 @@ class Caller:
         body = push_body(*messages, repository_id=self.repository_id)
         await self._deliver("push", delivery_id, body, secret)
 
-    async def release(self, delivery_id: str, tag: str, **told: Any) -> None:
-        sent = release_body(tag, repository_id=self.repository_id, **told)
+    async def release(self, delivery_id: str, tag: str, **fields: Any) -> None:
+        sent = release_body(tag, repository_id=self.repository_id, **fields)
         await self._deliver("release", delivery_id, sent)
 
     async def _deliver(self, event: str, delivery_id: str, body: dict[str, Any], secret: str | None = None) -> None:

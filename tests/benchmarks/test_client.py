@@ -118,7 +118,7 @@ async def test_deliveries_are_signed_and_have_unique_ids() -> None:
         assert f"X-Hub-Signature-256: sha256={created}".encode() in head
 
 
-async def test_answers_other_than_200_are_counted_apart() -> None:
+async def test_answers_other_than_200_are_counted_separately() -> None:
     server = _Server(lambda _: 0.0, "503 Service Unavailable")
     async with _serving(server) as port:
         answers = await run(_load(port, rate=100, seconds=0.05))

@@ -43,13 +43,13 @@ class Peer:
         if signature != expected and (self.without != "signatures" or not signature):
             return httpx.Response(401, json={"error": "Invalid webhook signature"})
         push = json.loads(body)
-        told: dict[str, Any] = {"event": "push", "delivery": id_}
+        data: dict[str, Any] = {"event": "push", "delivery": id_}
         if push["ref"] != "refs/heads/main" and self.without != "filters":
-            return received(told | {"filtered": True})
+            return received(data | {"filtered": True})
         if id_ in self.claimed and self.without != "claims":
-            return received(told | {"duplicate": True})
+            return received(data | {"duplicate": True})
         self.process(id_)
-        return received(told | {"processed": {"type": "push", "action": "pushed", "data": self.data(push)}})
+        return received(data | {"processed": {"type": "push", "action": "pushed", "data": self.data(push)}})
 
     def process(self, id_: str) -> None:
         self.rows["claims"] += id_ not in getattr(self, "aged", ())

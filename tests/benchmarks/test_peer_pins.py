@@ -12,7 +12,9 @@ from benchmarks.peers.check import PEERS
 ROOT: Final = Path(__file__).parents[2]
 #: Not "**": installed packages are large.
 FOLDERS: Final = sorted(
-    path.parent for place in ("benchmarks/*", "benchmarks/peers/*", "docs/site") for path in ROOT.glob(f"{place}/*.in")
+    path.parent
+    for pattern in ("benchmarks/*", "benchmarks/peers/*", "docs/site")
+    for path in ROOT.glob(f"{pattern}/*.in")
 )
 
 

@@ -124,7 +124,7 @@ def test_the_chart_of_nothing_is_svg() -> None:
     assert ET.fromstring(chart(Results())).tag.endswith("svg")  # noqa: S314  # our own
 
 
-def test_a_share_is_more_the_better_whichever_way_the_goal_points() -> None:
+def test_a_higher_share_is_better_for_either_direction_of_the_goal() -> None:
     assert share(_of("sqlite/floor@64"), 1.2) == 2.0
     assert share(_of("start/sqlite"), 0.3) == 2.0
 

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tests.browser.chromium import ARGUMENTS, chromium
 from tests.browser.looking import NARROW, WIDE, Looking, Scheme
-from tests.browser.story import Story, told
+from tests.browser.story import Story, running_story
 from tests.mail_server import MailServer, in_a_thread
 from tests.server_process import LOOPBACK, PATIENCE_S, until
 
@@ -38,7 +38,7 @@ def mail() -> Generator[MailServer]:
 def story(mail: MailServer, tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
     folder: Path = tmp_path_factory.mktemp("story")
     settings = {"smtp_url": mail.url, "mail_from": "log@acme.example", "mail_every_minutes": "0"}
-    with told(folder, days=1, **settings) as made:
+    with running_story(folder, days=1, **settings) as made:
         yield made
 
 
@@ -186,7 +186,7 @@ def _after_the_other(route: Route) -> None:
     route.continue_()
 
 
-def test_widgets_of_two_changelogs_stand_apart_and_one_changelog_floats_once(story: Story, browser: Browser) -> None:
+def test_widgets_of_two_changelogs_are_separate_and_one_changelog_floats_once(story: Story, browser: Browser) -> None:
     second = _snippet(story, ' data-label="Lamps"').replace("acme", "lamps")
     with (
         _site(_POLICY.format(story.url), _snippet(story) * 2 + second) as url,
@@ -207,9 +207,9 @@ def test_widgets_of_two_changelogs_stand_apart_and_one_changelog_floats_once(sto
         assert refused == []
 
 
-@pytest.mark.parametrize("place", ["left", "center", "right"])
-def test_an_open_widget_is_in_sight_wherever_its_button_is(story: Story, browser: Browser, place: str) -> None:
-    snippet = f'<center><p id="news" align="{place}"></p></center>' + _snippet(story, ' data-target="#news"')
+@pytest.mark.parametrize("corner", ["left", "center", "right"])
+def test_an_open_widget_is_in_sight_wherever_its_button_is(story: Story, browser: Browser, corner: str) -> None:
+    snippet = f'<center><p id="news" align="{corner}"></p></center>' + _snippet(story, ' data-target="#news"')
     with _site(_POLICY.format(story.url), snippet) as url, _visiting(browser) as (page, refused):
         page.set_viewport_size({"width": 360, "height": 640})
         page.goto(url)

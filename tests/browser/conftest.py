@@ -7,14 +7,14 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.chromium import ARGUMENTS, chromium
 from tests.browser.looking import NARROW, WIDE, Looking
-from tests.browser.story import Story, told
+from tests.browser.story import Story, running_story
 from tests.server_process import PATIENCE_S
 
 
 # One for each file, so that no picture depends on another file.
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Generator[Story]:
-    with told(tmp_path_factory.mktemp("story")) as created:
+    with running_story(tmp_path_factory.mktemp("story")) as created:
         yield created
 
 

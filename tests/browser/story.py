@@ -79,7 +79,7 @@ class Story:
 
 
 @contextlib.contextmanager
-def told(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story]:
+def running_story(folder: Path, *, days: int = _DAYS, **settings: str) -> Generator[Story]:
     """Set up an organization with one object of each kind, and simulate two weeks or another number of days."""
     installation = Installation(folder, **settings)
     clock = SteppedClock(folder)

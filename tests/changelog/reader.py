@@ -34,7 +34,7 @@ class Reader:
     draft: Post
     tweet: Post
     #: Another organization's published post; its changelog is not public.
-    theirs: Post
+    foreign: Post
 
     @classmethod
     async def made(cls, settings: Settings | None = None, *, more: int = 0) -> Self:
@@ -57,7 +57,7 @@ class Reader:
             ),
             draft=write(state, acme, "2026-02-04T10:00:00", status=PostStatus.DRAFT, title="Not yet"),
             tweet=write(state, acme, "2026-02-05T10:00:00", kind=ContentType.TWITTER_POST, title="A tweet"),
-            theirs=write(state, other, "2026-02-06T10:00:00", title="Somebody else's"),
+            foreign=write(state, other, "2026-02-06T10:00:00", title="Somebody else's"),
         )
 
     async def get(self, path: str = "", *, method: str = "GET", **headers: str) -> httpx.Response:

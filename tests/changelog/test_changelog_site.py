@@ -115,7 +115,7 @@ async def test_a_search_finds_only_public_posts() -> None:
     for words in ("Not+yet", "tweet", "Somebody", "unknownword", "%22"):
         found = Seen(await reader.get(f"?q={words}"))
         assert "No post has all of these words" in found.text
-        assert not [post.title for post in (reader.draft, reader.tweet, reader.theirs) if post.title in found.links]
+        assert not [post.title for post in (reader.draft, reader.tweet, reader.foreign) if post.title in found.links]
     # A search has no page of its own.
     assert (await reader.get("/search/light bends")).status_code == 404
     hostile = await reader.get("?q=%3Cscript%3Ealert(1)")
@@ -123,7 +123,7 @@ async def test_a_search_finds_only_public_posts() -> None:
     assert len((await reader.get(f"?q={'x' * 5_000}")).text) < 20_000
 
 
-async def test_a_search_does_not_tell_what_the_changelog_omits() -> None:
+async def test_a_search_does_not_disclose_what_the_changelog_omits() -> None:
     reader = await Reader.made()
     markdown = "## Fixed\n\n- A beam ([abc1234](https://x.example/c))\n\n## Contributors\n\nInes Kaya"
     write(reader.state, reader.acme, "2026-03-01T10:00:00", title="A lens", markdown=markdown)

@@ -81,8 +81,8 @@ async def test_days_and_months_are_in_the_zone_of_the_organization(reader: Reade
 async def test_other_posts_are_nowhere(reader: Reader) -> None:
     for pattern in _PATHS:
         text = (await reader.get(path(reader, pattern))).text
-        assert not [post.title for post in (reader.draft, reader.tweet, reader.theirs) if post.title in text]
-    for hidden in (reader.draft, reader.tweet, reader.theirs):
+        assert not [post.title for post in (reader.draft, reader.tweet, reader.foreign) if post.title in text]
+    for hidden in (reader.draft, reader.tweet, reader.foreign):
         assert (await reader.get(f"/posts/{hidden.id}")).status_code == 404
 
 

@@ -36,12 +36,12 @@ async def test_the_script_is_small_and_is_not_sent_twice(reader: Reader) -> None
 
 async def test_the_widget_reads_only_the_listed_posts(reader: Reader) -> None:
     answer = await reader.get("/widget.json")
-    told = answer.json()
+    feed = answer.json()
 
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
-    assert [post["title"] for post in told["posts"]] == [post.title for post in reader.posts]
-    assert told["title"] == "Acme's lamps"
-    assert told["posts"][0]["url"].startswith(f"http://test{HOME}/")
+    assert [post["title"] for post in feed["posts"]] == [post.title for post in reader.posts]
+    assert feed["title"] == "Acme's lamps"
+    assert feed["posts"][0]["url"].startswith(f"http://test{HOME}/")
 
 
 async def test_the_badge_names_the_newest_release(reader: Reader) -> None:

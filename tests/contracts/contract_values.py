@@ -137,13 +137,13 @@ class Tenant:
             repository_id=self.repository.id,
         )
 
-    async def endpoint(self, now: datetime = START) -> HookConfiguration:
+    async def hook(self, now: datetime = START) -> HookConfiguration:
         endpoint = await self.stores.deliveries.configuration(self.address, now)
         assert endpoint is not None
         return endpoint
 
     async def decided(self, outcome: Outcome, at: datetime = START) -> Settlement:
-        settling = settlement(outcome, await self.endpoint(), at=at, new_id=IDS.new_id)
+        settling = settlement(outcome, await self.hook(), at=at, new_id=IDS.new_id)
         assert settling is not None
         return settling
 

@@ -19,7 +19,7 @@ def an_event(acme: Tenant, kind: EventType = EventType.INTEGRATION_FAILING, **by
     return integration_changed(kind, acme.id, acme.integration.id, {"cause": "no signature"}, later(**by))
 
 
-async def told(acme: Tenant) -> list[tuple[str, str]]:
+async def stored_alerts(acme: Tenant) -> list[tuple[str, str]]:
     """Return the due messages, by type and endpoint."""
     found = await taken_at(acme.stores, later(days=1))
     return sorted((each.message.type, each.message.endpoint_id) for each in found)
@@ -48,13 +48,13 @@ async def test_a_failure_period_begins_and_ends_once_with_its_events(acme: Tenan
     begun = await asyncio.gather(*(alerts.begin(integration, an_event(acme), at=START) for _ in range(3)))
     assert sorted(begun) == [False, False, True]
     assert await alerts.alerts(acme.id) == {integration: IntegrationAlert(failing_since=START)}
-    assert await told(acme) == [("integration.failing", endpoint.id)]
+    assert await stored_alerts(acme) == [("integration.failing", endpoint.id)]
 
     ends = await asyncio.gather(*(alerts.end(integration, recovered, at=later(hours=1)) for _ in range(3)))
     assert sorted(ends) == [False, False, True]
     period = IntegrationAlert(failing_since=START, recovered_at=later(hours=1))
     assert await alerts.alerts(acme.id) == {integration: period}
-    assert await told(acme) == [("integration.recovered", endpoint.id)]
+    assert await stored_alerts(acme) == [("integration.recovered", endpoint.id)]
 
     assert await alerts.begin(integration, an_event(acme, hours=2), at=later(hours=2))
     assert await alerts.alerts(acme.id) == {integration: IntegrationAlert(failing_since=later(hours=2))}
@@ -88,7 +88,7 @@ async def test_a_chat_without_chosen_types_gets_no_event_that_another_one_report
     mail = await added(acme, format=EndpointFormat.EMAIL, event_types=[EventType.POST_CREATED])
     await acme.stores.ledger.complete(await acme.taken(), a_post(acme.id), once=None)
 
-    assert await told(acme) == sorted(
+    assert await stored_alerts(acme) == sorted(
         [
             ("draft.waiting", program.id),
             ("draft.waiting", chat.id),
@@ -116,7 +116,7 @@ async def test_the_other_endpoints_learn_once_of_one_that_was_disabled(acme: Ten
         failed = ended(taken, MessageStatus.FAILED)
         await stores.outbox.record(evolve(failed, disables="it answered 410 Gone", event=event))
 
-    assert await told(acme) == [("endpoint.disabled", other.id)]
+    assert await stored_alerts(acme) == [("endpoint.disabled", other.id)]
 
 
 async def test_due_messages_wait_for_a_busy_endpoint_and_messages_in_flight_do_not(acme: Tenant) -> None:

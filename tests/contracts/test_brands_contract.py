@@ -175,7 +175,7 @@ async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Te
     default = await added(acme)
     trigger, schedule = acme.triggers[0], a_schedule(acme.id)
     assert await schedules.add(schedule)
-    version = (await acme.endpoint()).version
+    version = (await acme.hook()).version
 
     for unknown in ("brand_unknown", foreign.id):
         refused = no_such_brand(unknown)
@@ -191,7 +191,7 @@ async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Te
             assert await change(acme.id, current.id, named, checks_brand=True) == refused  # pyright: ignore[reportArgumentType]
     assert await triggers.all_of(acme.id) == list(acme.triggers)
     assert await schedules.all_of(acme.id) == [schedule]
-    assert (await acme.endpoint()).version == version
+    assert (await acme.hook()).version == version
     # An existing identity, or none, is accepted.
     for known in (default.id, None):
         new = evolve(a_trigger(acme.id, 2), brand_identity_id=known)

@@ -212,7 +212,7 @@ async def test_only_its_own_published_posts_of_its_types_are_shown(acme: Tenant)
     assert published.published_at == later(hours=3)
 
 
-async def test_posts_are_listed_by_when_they_happened_and_read_on_from_a_place(acme: Tenant) -> None:
+async def test_posts_are_listed_by_when_they_happened_and_continue_from_a_cursor(acme: Tenant) -> None:
     # Earlier events have later posts. Two posts of different types have the same time: the ids decide.
     posts = [
         await written(

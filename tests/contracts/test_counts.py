@@ -96,8 +96,8 @@ def _differences(listing: Listing) -> Callable[[Connection], object]:
         there: set[tuple[Any, ...]] = set()
         for span in listing.spans:
             starts_at = rows_.c.created_at - rows_.c.created_at % span
-            place = [*(func.coalesce(rows_.c[name], "") for name in names), literal(span), starts_at]
-            keys = select(*(each.label(f"c{number}") for number, each in enumerate(place))).subquery()
+            key = [*(func.coalesce(rows_.c[name], "") for name in names), literal(span), starts_at]
+            keys = select(*(each.label(f"c{number}") for number, each in enumerate(key))).subquery()
             counting = select(*keys.c, func.count()).group_by(*keys.c)
             there |= {tuple(row) for row in connection.execute(counting)}
         return found ^ there

@@ -58,9 +58,9 @@ async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tena
         evolve(each.hook, address=evolve(each.hook.address, integration_id=f"int_{number}"))
         for number, each in enumerate(settling)
     ]
-    told = [evolve(each, hook=hook, key=hook.claim_key("d")) for each, hook in zip(settling, hooks, strict=True)]
+    settlements = [evolve(each, hook=hook, key=hook.claim_key("d")) for each, hook in zip(settling, hooks, strict=True)]
 
-    assert await asyncio.gather(*map(acme.stores.deliveries.settle, told)) == [Settled.AS_DECIDED] * 12
+    assert await asyncio.gather(*map(acme.stores.deliveries.settle, settlements)) == [Settled.AS_DECIDED] * 12
     assert (await acme.left()).counts == (1 + 8, 24 + 16, 12 + 8)
     first = settling[0].context
     assert first is not None
@@ -70,7 +70,7 @@ async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tena
 
 async def test_deliveries_that_are_nearly_alike_keep_the_values_in_which_they_differ(acme: Tenant) -> None:
     tenants = acme, await tenant(acme.stores, "zenith")
-    hooks = [await each.endpoint() for each in tenants]
+    hooks = [await each.hook() for each in tenants]
 
     def settling(number: int) -> Settlement:
         hook = hooks[number % 9 == 8]

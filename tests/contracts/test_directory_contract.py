@@ -1,4 +1,4 @@
-"""``DeliveryStore.configuration`` and ``Directory``: the endpoint at an address, and its changes."""
+"""``DeliveryStore.configuration`` and ``Directory``: the hook at an address, and its changes."""
 
 import asyncio
 from datetime import timedelta
@@ -21,16 +21,16 @@ from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGE
 
 
 async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) -> None:
-    endpoint = await acme.stores.deliveries.configuration(acme.address, START)
+    hook = await acme.stores.deliveries.configuration(acme.address, START)
 
-    assert endpoint is not None
-    assert endpoint == HookConfiguration(
+    assert hook is not None
+    assert hook == HookConfiguration(
         address=acme.address,
         enabled=True,
         secrets=(SECRET,),
-        repository=Belonging.OURS,
+        repository=Belonging.THIS_INTEGRATION,
         triggers=acme.triggers,
-        version=endpoint.version,
+        version=hook.version,
         branch="main",
     )
 
@@ -55,9 +55,9 @@ async def test_a_repository_belongs_to_the_integration_that_connected_it(acme: T
         for id_ in (1, 2, 3, 4, 2**63 - 1)
     }
 
-    assert {id_: endpoint and endpoint.repository for id_, endpoint in known.items()} == {
-        1: Belonging.OURS,
-        2: Belonging.ANOTHERS,
+    assert {id_: hook and hook.repository for id_, hook in known.items()} == {
+        1: Belonging.THIS_INTEGRATION,
+        2: Belonging.ANOTHER_INTEGRATION,
         # A repository at another provider, or of another organization, does not conflict with this one.
         3: Belonging.UNKNOWN,
         4: Belonging.UNKNOWN,
@@ -71,30 +71,30 @@ async def test_an_endpoint_has_the_triggers_that_may_match_there(acme: Tenant) -
     await triggers.add(a_trigger(acme.id, 1, provider="github"))
     await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
-    assert (await acme.endpoint()).triggers == acme.triggers[1:]
-    assert (await zenith.endpoint()).triggers == zenith.triggers
+    assert (await acme.hook()).triggers == acme.triggers[1:]
+    assert (await zenith.hook()).triggers == zenith.triggers
 
 
 async def test_a_disabled_integration_refuses_at_once(acme: Tenant) -> None:
     assert await acme.stores.directory.enable_integration(acme.id, acme.integration.id, enabled=False)
-    assert not (await acme.endpoint()).enabled
+    assert not (await acme.hook()).enabled
     assert await acme.stores.directory.integrations(acme.id) == [evolve(acme.integration, enabled=False)]
     assert await acme.stores.directory.enable_integration(acme.id, acme.integration.id, enabled=True)
-    assert (await acme.endpoint()).enabled
+    assert (await acme.hook()).enabled
 
 
 async def test_every_change_raises_the_version_once_settled_on_it(acme: Tenant) -> None:
     directory = acme.stores.directory
     triggers = acme.stores.triggers
-    versions = [(await acme.endpoint()).version]
+    versions = [(await acme.hook()).version]
     assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
-    versions.append((await acme.endpoint()).version)
+    versions.append((await acme.hook()).version)
     await triggers.add(a_trigger(acme.id, 1))
-    versions.append((await acme.endpoint()).version)
+    versions.append((await acme.hook()).version)
     await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
-    versions.append((await acme.endpoint()).version)
+    versions.append((await acme.hook()).version)
     await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
-    versions.append((await acme.endpoint()).version)
+    versions.append((await acme.hook()).version)
 
     assert versions == sorted(set(versions))
 
@@ -110,8 +110,8 @@ async def test_a_change_without_effect_makes_no_configuration_stale(acme: Tenant
     assert not await directory.add_integration(an_integration(acme.id, (1, "acme/new")), "other")
 
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    assert (await zenith.endpoint()).enabled
-    assert (await zenith.endpoint()).triggers == zenith.triggers
+    assert (await zenith.hook()).enabled
+    assert (await zenith.hook()).triggers == zenith.triggers
 
 
 async def test_a_slug_is_taken_once(stores: Stores) -> None:
@@ -259,7 +259,7 @@ async def test_the_owner_of_an_id_is_found(acme: Tenant) -> None:
 async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version(acme: Tenant) -> None:
     directory = acme.stores.directory
     zenith = await tenant(acme.stores, "zenith")
-    version, style = (await acme.endpoint()).version, HouseStyle({"hide": ["docs ✓"], "headings": {"added": "New"}})
+    version, style = (await acme.hook()).version, HouseStyle({"hide": ["docs ✓"], "headings": {"added": "New"}})
 
     assert await directory.set_house_style(acme.id, style)
     found = await directory.organization_of(acme.id)
@@ -267,7 +267,7 @@ async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version
     assert found.house_style == style
     assert await directory.organization(found.slug) == found
     assert found in await directory.organizations()
-    assert (await acme.endpoint()).version == version
+    assert (await acme.hook()).version == version
     other = await directory.organization_of(zenith.id)
     assert other is not None
     assert other.house_style is None
@@ -287,7 +287,7 @@ async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
     assert await triggers.add(plain)
     assert await triggers.add(styled)
     assert await triggers.find(acme.id, styled.id) == styled
-    assert styled in (await acme.endpoint()).triggers
+    assert styled in (await acme.hook()).triggers
     double = await triggers.change(acme.id, styled.id, lambda each: evolve(each, house_style=None))
     assert double is DUPLICATE_TRIGGER
     changed = await triggers.change(acme.id, plain.id, lambda each: evolve(each, house_style=HouseStyle({})))

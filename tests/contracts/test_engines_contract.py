@@ -46,7 +46,7 @@ class Engine:
     amnesiac: Callable[[RunLedger, RunStateStore], Execution]
 
 
-class _NothingKept:
+class _LosesResults:
     """A run memory that has lost its steps."""
 
     def __init__(self, memory: RunStateStore) -> None:
@@ -65,7 +65,7 @@ def _inline(ledger: RunLedger, memory: RunStateStore) -> Execution:
 
 
 def _inline_forgotten(ledger: RunLedger, memory: RunStateStore) -> Execution:
-    return InlineExecution(ledger, cast("RunStateStore", _NothingKept(memory)))
+    return InlineExecution(ledger, cast("RunStateStore", _LosesResults(memory)))
 
 
 def _dbos(url: str, *, migrates: bool) -> Callable[[RunLedger, RunStateStore], Execution]:
@@ -553,7 +553,7 @@ class _Ports:
     run_state: object
 
 
-async def test_one_organizations_slow_runs_leave_room_for_another(
+async def test_one_organizations_slow_runs_leave_capacity_for_another(
     acme: Tenant, engine: Engine, script: Script, launch: Launch
 ) -> None:
     other = await tenant(engine.stores, "other", triggers=1)

@@ -95,7 +95,7 @@ async def test_only_the_runs_of_dead_executors_are_pending_again(single: Tenant)
     assert await due(stores, later(days=1)) == [third, first]
 
 
-async def test_a_stranger_takes_no_run_and_blocks_no_executor(single: Tenant) -> None:
+async def test_a_process_that_is_no_worker_takes_no_run_and_blocks_no_executor(single: Tenant) -> None:
     stores = single.stores
     ids = await _started(single, 30)
     await stores.executors.join("exe_a")
@@ -139,7 +139,7 @@ async def test_a_listed_run_can_be_given_back(single: Tenant) -> None:
     assert await _stored(single, run) == stored
 
 
-async def test_a_run_that_has_seen_too_many_kills_is_counted_apart(single: Tenant) -> None:
+async def test_a_run_that_has_seen_too_many_kills_is_counted_separately(single: Tenant) -> None:
     poison, other = await _started(single, 2)
     for _ in range(MAX_KILLS - 1):
         await take(single.stores, [poison])

@@ -37,7 +37,7 @@ class Nodes:
     """Two nodes with one database: one receives, and the other one changes the configuration."""
 
     acme: Tenant
-    theirs: SqlStores
+    other_node: SqlStores
     receiver: Receiver
     clock: ManualClock
 
@@ -63,24 +63,24 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
 
 @pytest.fixture
 async def nodes(url: str) -> AsyncGenerator[Nodes]:
-    own_value, theirs = (sql_stores(Database(url), RotatingSealer()) for _ in range(2))
+    own_value, other_node = (sql_stores(Database(url), RotatingSealer()) for _ in range(2))
     clock = ManualClock()
     yield Nodes(
         acme=await tenant(own_value),
-        theirs=theirs,
+        other_node=other_node,
         # None of its refusals stores a row, so no settlement confirms them.
         receiver=Receiver(own_value.deliveries, own_value.journal, clock, IDS, failed_rows_per_minute=0),
         clock=clock,
     )
     await own_value.close()
-    await theirs.close()
+    await other_node.close()
 
 
 async def test_a_read_configuration_is_cached_and_returned_without_another_read(nodes: Nodes) -> None:
-    read = await nodes.acme.endpoint()
+    read = await nodes.acme.hook()
 
     assert await nodes.recalled() is read
-    again = await nodes.acme.endpoint()
+    again = await nodes.acme.hook()
     assert again == read
     assert again is not read
     await nodes.acme.stores.deliveries.settle(await nodes.acme.processed("d-1"))
@@ -88,20 +88,20 @@ async def test_a_read_configuration_is_cached_and_returned_without_another_read(
 
 
 async def test_a_change_behind_its_back_counts_from_the_next_delivery_on(nodes: Nodes) -> None:
-    acme, theirs = nodes.acme, nodes.theirs
-    directory = theirs.directory
-    triggers = theirs.triggers
+    acme, other_node = nodes.acme, nodes.other_node
+    directory = other_node.directory
+    triggers = other_node.triggers
     assert isinstance(await nodes.deliver("d-0"), Processed)
-    assert len(await theirs.ledger.runs(acme.id)) == 2
+    assert len(await other_node.ledger.runs(acme.id)) == 2
 
     # An additional trigger, and a removed one.
     assert isinstance(await triggers.add(a_trigger(acme.id, 1, name="third")), Trigger)
     assert isinstance(await nodes.deliver("d-1"), Processed)
-    assert len(await theirs.ledger.runs(acme.id)) == 5
+    assert len(await other_node.ledger.runs(acme.id)) == 5
     for trigger in acme.triggers:
         assert await triggers.remove(acme.id, trigger.id)
     assert isinstance(await nodes.deliver("d-2"), Processed)
-    assert len(await theirs.ledger.runs(acme.id)) == 6
+    assert len(await other_node.ledger.runs(acme.id)) == 6
 
     # Switched off, and on again.
     assert await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
@@ -110,7 +110,7 @@ async def test_a_change_behind_its_back_counts_from_the_next_delivery_on(nodes: 
     assert isinstance(await nodes.deliver("d-3"), Processed)
 
     # Another secret.
-    assert await theirs.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=START)
+    assert await other_node.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=START)
     assert isinstance(await nodes.deliver("d-4", "new"), Processed)
     assert (await nodes.deliver("d-5")).status == 401
 
@@ -127,7 +127,7 @@ async def test_a_change_behind_its_back_counts_from_the_next_delivery_on(nodes: 
 
 
 async def test_a_repository_that_moves_to_another_integration_counts_there(nodes: Nodes) -> None:
-    acme, directory = nodes.acme, nodes.theirs.directory
+    acme, directory = nodes.acme, nodes.other_node.directory
     other = evolve(acme, integration=an_integration(acme.id, (2, "acme/buoy")))
     assert await directory.add_integration(other.integration, SECRET)
     at_the_other = evolve(acme.address, integration_id=other.integration.id)
@@ -152,7 +152,7 @@ async def test_a_missing_configuration_is_never_cached(nodes: Nodes) -> None:
     # An unknown repository is not cached either: senders may invent ids.
     assert await nodes.recalled(repository_id=2) is not await nodes.recalled(repository_id=2)
 
-    assert await nodes.theirs.directory.add_integration(created, SECRET)
+    assert await nodes.other_node.directory.add_integration(created, SECRET)
 
     assert await deliveries.configuration(at, START, allow_cached=True) is not None
 
@@ -160,8 +160,8 @@ async def test_a_missing_configuration_is_never_cached(nodes: Nodes) -> None:
 async def test_a_secret_ends_exactly_at_its_time_without_another_read(nodes: Nodes) -> None:
     acme = nodes.acme
     end = later(seconds=60)
-    await nodes.theirs.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=end)
-    assert (await acme.endpoint()).secrets == ("new", SECRET)
+    await nodes.other_node.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=end)
+    assert (await acme.hook()).secrets == ("new", SECRET)
     # From here on, reads fail.
     await nodes.acme.stores.close()
 
@@ -181,13 +181,15 @@ async def test_a_stale_answer_clears_the_cache_of_its_organization_only(nodes: N
     acme = nodes.acme
     zenith = evolve(nodes, acme=await tenant(acme.stores, "zenith"))
     assert await acme.stores.directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), SECRET)
-    theirs, own, other = [await each.recalled(repository_id=id_) for each, id_ in ((zenith, 1), (nodes, 1), (nodes, 2))]
+    other_node, own, other = [
+        await each.recalled(repository_id=id_) for each, id_ in ((zenith, 1), (nodes, 1), (nodes, 2))
+    ]
     settling = await acme.processed("d-1")
-    assert await nodes.theirs.triggers.remove(acme.id, acme.triggers[0].id)
+    assert await nodes.other_node.triggers.remove(acme.id, acme.triggers[0].id)
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 
-    assert await zenith.recalled() is theirs
+    assert await zenith.recalled() is other_node
     assert await nodes.recalled() != own
     assert await nodes.recalled(repository_id=2) != other
     # A repetition is too old to invalidate newer entries.
@@ -199,16 +201,20 @@ async def test_a_stale_answer_clears_the_cache_of_its_organization_only(nodes: N
 async def test_a_bounded_number_of_addresses_is_remembered(database: Database) -> None:
     stores = sql_stores(database, RotatingSealer())
     tenants = [await tenant(stores, slug) for slug in ("acme", "buoy", "zenith")]
-    endpoints = HookConfigurations(database, RotatingSealer(), cache_size=2)
+    configurations = HookConfigurations(database, RotatingSealer(), cache_size=2)
     first, second, third = [each.address for each in tenants]
     for address in (first, second):
-        await endpoints.read(address, START)
-    assert endpoints.cached(first, START) is not None
+        await configurations.read(address, START)
+    assert configurations.cached(first, START) is not None
 
-    await endpoints.read(third, START)
+    await configurations.read(third, START)
 
     # The least recently used entry was evicted.
-    assert [endpoints.cached(address, START) is not None for address in (first, second, third)] == [True, False, True]
+    assert [configurations.cached(address, START) is not None for address in (first, second, third)] == [
+        True,
+        False,
+        True,
+    ]
     assert isinstance(tenants[0].organization, Organization)
     await stores.close()
 
@@ -241,14 +247,14 @@ async def test_concurrent_reads_of_addresses_are_one_query_with_separate_results
         return await read(work)
 
     monkeypatch.setattr(database, "read", counted)
-    endpoints = HookConfigurations(database, RotatingSealer())
-    found = await asyncio.gather(*(endpoints.read(address, START) for address in addresses))
+    configurations = HookConfigurations(database, RotatingSealer())
+    found = await asyncio.gather(*(configurations.read(address, START) for address in addresses))
 
     assert found == one_by_one
     assert reads == 1
     assert [each is None for each in found[20:]] == [False, True, True, True, False]
     assert [each and each.repository for each in found[20:]] == [
-        *(Belonging.ANOTHERS, None, None, None),
+        *(Belonging.ANOTHER_INTEGRATION, None, None, None),
         Belonging.UNKNOWN,
     ]
     assert found[1] is not None
@@ -264,12 +270,12 @@ async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_th
     acme = await tenant(stores, repository_id=1)
     second = an_integration(acme.id, (2, "acme/second"))
     await stores.directory.add_integration(second, SECRET)
-    endpoints = HookConfigurations(database, RotatingSealer())
-    first = await endpoints.read(acme.address, START)
+    configurations = HookConfigurations(database, RotatingSealer())
+    first = await configurations.read(acme.address, START)
     executed = statements_of(database)
 
-    other = await endpoints.read(evolve(acme.address, integration_id=second.id, repository_id=2), START)
-    again = await endpoints.read(acme.address, START)
+    other = await configurations.read(evolve(acme.address, integration_id=second.id, repository_id=2), START)
+    again = await configurations.read(acme.address, START)
 
     assert first is not None
     assert again is not None
@@ -279,7 +285,7 @@ async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_th
     added = a_trigger(acme.id, 2, name="new")
     await stores.triggers.add(added)
     # Another version: all entries are read again.
-    newer = await endpoints.read(evolve(acme.address, integration_id=second.id, repository_id=2), START)
+    newer = await configurations.read(evolve(acme.address, integration_id=second.id, repository_id=2), START)
     assert newer is not None
     assert newer.triggers == (added,)
     assert [each for each in executed if "FROM triggers" in each]

@@ -33,28 +33,28 @@ async def secrets(acme: Tenant, at: int) -> tuple[str, ...]:
     """Return the valid secrets at a second; check that delivery store and directory agree."""
     now = later(seconds=at)
     found = await acme.stores.directory.secrets(acme.id, acme.integration.id, now)
-    assert (await acme.endpoint(now)).secrets == found
+    assert (await acme.hook(now)).secrets == found
     return found
 
 
 async def test_a_replaced_secret_explains_refusals_after_its_end_until_it_is_swept(acme: Tenant) -> None:
-    assert (await acme.endpoint()).former_secrets == ()
+    assert (await acme.hook()).former_secrets == ()
     assert await rotate(acme, "second", at=0, until=60)
-    assert (await acme.endpoint(later(seconds=59))).former_secrets == ()
-    assert (await acme.endpoint(later(seconds=60))).former_secrets == (SECRET,)
+    assert (await acme.hook(later(seconds=59))).former_secrets == ()
+    assert (await acme.hook(later(seconds=60))).former_secrets == (SECRET,)
     recalled = await acme.stores.deliveries.configuration(acme.address, later(seconds=60), allow_cached=True)
     assert recalled is not None
     assert (recalled.secrets, recalled.former_secrets) == (("second",), (SECRET,))
 
     # Only the replaced secret is kept, even if it ends at once.
     assert await rotate(acme, "third", at=70, until=70)
-    assert (await acme.endpoint(later(seconds=70))).former_secrets == ("second",)
+    assert (await acme.hook(later(seconds=70))).former_secrets == ("second",)
     assert await acme.stores.hooks.sweep_secrets(later(seconds=70)) == 1
-    assert (await acme.endpoint(later(seconds=70))).former_secrets == ()
+    assert (await acme.hook(later(seconds=70))).former_secrets == ()
 
 
 async def test_after_a_rotation_both_secrets_verify_until_exactly_the_old_ones_end(acme: Tenant) -> None:
-    version = (await acme.endpoint()).version
+    version = (await acme.hook()).version
     settling = await acme.processed("d-1")
 
     assert await rotate(acme, "new", until=60)
@@ -64,7 +64,7 @@ async def test_after_a_rotation_both_secrets_verify_until_exactly_the_old_ones_e
     assert last == ("new", SECRET)
     assert await secrets(acme, 60) == ("new",)
     # It applies from the next delivery on, also to a delivery that is being decided.
-    assert (await acme.endpoint()).version > version
+    assert (await acme.hook()).version > version
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 
 
@@ -86,7 +86,7 @@ async def test_expired_secrets_are_swept_and_the_others_stay(acme: Tenant) -> No
     zenith = await tenant(acme.stores, "zenith")
     assert await rotate(acme, "new", until=60)
     assert await rotate(zenith, "other", until=61)
-    version = (await acme.endpoint()).version
+    version = (await acme.hook()).version
 
     assert await acme.stores.hooks.sweep_secrets(later(seconds=60) - A_MOMENT) == 0
     assert await acme.stores.hooks.sweep_secrets(later(seconds=60)) == 1
@@ -95,7 +95,7 @@ async def test_expired_secrets_are_swept_and_the_others_stay(acme: Tenant) -> No
     # No data of it is left, even for a clock that is set back.
     assert await secrets(acme, 0) == ("new",)
     assert await secrets(zenith, 0) == ("other", SECRET)
-    assert (await acme.endpoint()).version == version
+    assert (await acme.hook()).version == version
 
 
 async def test_rotations_at_once_leave_one_newest_secret_and_lose_none(acme: Tenant) -> None:
@@ -181,7 +181,7 @@ async def test_removing_an_integration_disables_its_users_and_keeps_its_history(
     assert await schedules.all_of(acme.id) == [reported]
     # A repeated removal changes nothing.
     assert await directory.remove_integration(acme.id, acme.integration.id) is None
-    assert (await zenith.endpoint()).triggers == zenith.triggers
+    assert (await zenith.hook()).triggers == zenith.triggers
 
 
 async def test_a_schedule_is_disabled_with_the_last_integration_of_its_repositories(acme: Tenant) -> None:
@@ -212,7 +212,7 @@ async def test_a_removed_repository_can_be_connected_again(acme: Tenant) -> None
     assert await directory.integrations(acme.id) == [again]
     found = await acme.stores.deliveries.configuration(evolve(acme.address, integration_id=again.id), START)
     assert found is not None
-    assert (found.secrets, found.repository) == (("new",), Belonging.OURS)
+    assert (found.secrets, found.repository) == (("new",), Belonging.THIS_INTEGRATION)
     # Pending runs are performed or skipped, as their trigger demands.
     assert [trigger.enabled for trigger in await triggers.all_of(acme.id)] == [False, False]
 

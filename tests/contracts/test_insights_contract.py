@@ -125,12 +125,12 @@ async def test_a_page_of_the_log_equals_a_plain_filter(
 
 @pytest.mark.slow("walks through a log page by page")
 @pytest.mark.parametrize("search", [LogSearch(), LogSearch(text="push"), LogSearch(outcomes=LogOutcome)])
-async def test_places_lead_through_the_whole_log(acme: Tenant, log: list[LogEntry], search: LogSearch) -> None:
+async def test_cursors_lead_through_the_whole_log(acme: Tenant, log: list[LogEntry], search: LogSearch) -> None:
     read: list[ListedEntry] = []
-    place: Cursor | None = None
-    while part := await acme.stores.read_model.log(acme.id, search, limit=5, before=place):
+    cursor: Cursor | None = None
+    while part := await acme.stores.read_model.log(acme.id, search, limit=5, before=cursor):
         read += part
-        place = Cursor.of(part[-1])
+        cursor = Cursor.of(part[-1])
         # Entries that arrive between two pages do not move them.
         entry = evolve(_entry(acme.id, 2), created_at=later(days=99), status=LogStatus.FAILED)
         await acme.stores.journal.append(entry)
@@ -198,7 +198,7 @@ async def _runs(acme: Tenant, *hours: int) -> list[ListedRun]:
     return [listed_run(run) for run in await acme.stores.ledger.runs(acme.id)]
 
 
-async def test_runs_are_given_newest_first_by_status_and_place(acme: Tenant) -> None:
+async def test_runs_are_listed_newest_first_by_status_and_cursor(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     await _runs(zenith, 0, 5)
     runs, run_lists = await _runs(acme, 3, 1, 2, 1), acme.stores.run_lists

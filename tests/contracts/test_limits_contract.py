@@ -78,8 +78,8 @@ async def test_of_parallel_requests_exactly_the_limit_is_admitted_the_first_ones
 
     verdicts = await asyncio.gather(*hits)
 
-    for place in range(len(buckets)):
-        own = verdicts[place :: len(buckets)]
+    for index in range(len(buckets)):
+        own = verdicts[index :: len(buckets)]
         assert sorted(verdict.remaining for verdict in own if verdict.admitted) == [0, 1, 2, 3, 4]
         assert len([verdict for verdict in own if not verdict.admitted]) == 1
 

@@ -301,7 +301,7 @@ class Post:
         return [SentLetter(posting=MailResult.SENT)] * len(letters)
 
 
-class Nobody:
+class NoSender:
     async def send(self, url: str, headers: object, body: bytes) -> Answer | NotSent:
         raise AssertionError(url, headers, body)
 
@@ -327,7 +327,7 @@ async def test_addresses_of_the_version_before_stay_confirmed_and_get_a_link(old
     await older.write(fill)
     await upgrade(older)
     stores, clock, post = sql_stores(older, sealer), ManualClock(), Post()
-    dispatcher = Dispatcher(stores.outbox, stores.recipients, Nobody(), clock, IDS, mails=post)
+    dispatcher = Dispatcher(stores.outbox, stores.recipients, NoSender(), clock, IDS, mails=post)
 
     async def turn() -> list[AttemptResult]:
         due = await dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)

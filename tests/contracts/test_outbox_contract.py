@@ -77,7 +77,7 @@ def ended(
     )
 
 
-async def told(acme: Tenant) -> list[tuple[str, str]]:
+async def stored_messages(acme: Tenant) -> list[tuple[str, str]]:
     """Return the due messages by type and by the id of their subject."""
     found = await taken_at(acme.stores, later(days=1))
     return sorted((each.message.type, str(each.message.data["id"])) for each in found)
@@ -144,7 +144,7 @@ async def test_a_post_that_is_not_written_has_no_message(acme: Tenant) -> None:
     with pytest.raises(Unstorable):
         await ledger.complete(await acme.taken(), a_post(acme.id, title="\ud800"), once=None)
 
-    assert await told(acme) == [("draft.waiting", post.id), ("post.created", post.id)]
+    assert await stored_messages(acme) == [("draft.waiting", post.id), ("post.created", post.id)]
 
 
 async def test_each_publication_of_a_draft_has_one_message(acme: Tenant) -> None:
@@ -162,16 +162,16 @@ async def test_each_publication_of_a_draft_has_one_message(acme: Tenant) -> None
         return changed
 
     edited = await becomes(draft, PostStatus.DRAFT)
-    assert await told(acme) == []
+    assert await stored_messages(acme) == []
     published = await becomes(edited, PostStatus.PUBLISHED, "What is new, now")
     (taken,) = await taken_at(acme.stores, later(days=1))
     assert (taken.message.type, taken.message.data["title"]) == ("post.published", "What is new, now")
     assert taken.message.occurred_at == published.updated_at
     await acme.stores.outbox.record(ended(taken))
     again = await becomes(await becomes(published, PostStatus.PUBLISHED), PostStatus.DRAFT)
-    assert await told(acme) == []
+    assert await stored_messages(acme) == []
     await becomes(again, PostStatus.PUBLISHED)
-    assert await told(acme) == [("post.published", draft.id)]
+    assert await stored_messages(acme) == [("post.published", draft.id)]
 
 
 @pytest.mark.parametrize("status", [RunStatus.FAILED, RunStatus.SKIPPED])
@@ -216,7 +216,7 @@ async def test_a_run_killed_too_often_has_a_message_and_another_after_a_restart(
     for _ in range(19):
         await stores.executors.recover("killed", lost=await stores.executors.heartbeat("nobody"))
         (run,) = await take(stores, [run.id])
-    assert await told(acme) == []
+    assert await stored_messages(acme) == []
     await stores.executors.recover("killed too often", lost=await stores.executors.heartbeat("nobody"))
     (taken,) = await taken_at(stores, later(days=1))
     assert taken.message.data["reason"] == "killed too often"
@@ -357,7 +357,7 @@ async def test_messages_of_a_format_of_a_newer_version_wait_and_hold_up_no_other
 
     events = [("post.created", post.id), ("post.published", post.id)]
     assert await due(acme.stores, later(days=1), limit=1) != []
-    assert await told(acme) == events
+    assert await stored_messages(acme) == events
     # The unreadable endpoint is not listed, so that the others are, and can only be deleted.
     endpoints = acme.stores.endpoints
     assert [each.id for each in await endpoints.endpoints(acme.id)] == [known.id]

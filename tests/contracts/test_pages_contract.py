@@ -51,10 +51,10 @@ def _times(chance: random.Random) -> list[datetime]:
 
 
 def _newest_first(items: Sequence[Any]) -> list[Any]:
-    def place(item: _Listed) -> tuple[datetime, str]:
+    def sort_key(item: _Listed) -> tuple[datetime, str]:
         return item.created_at, item.id
 
-    return sorted(items, key=place, reverse=True)
+    return sorted(items, key=sort_key, reverse=True)
 
 
 async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
@@ -73,9 +73,9 @@ async def _log(acme: Tenant, chance: random.Random) -> list[LogEntry]:
     journal = acme.stores.journal
     foreign = [evolve(entry, organization_id=zenith.id) for entry in entries[:9]]
     await in_batches(map(journal.append, [*entries, *foreign]))
-    for place in range(0, _NUMBER, 7):
-        entries[place] = evolve(entries[place], status=chance.choice(list(LogStatus)))
-    await in_batches(journal.finish(entries[place]) for place in range(0, _NUMBER, 7))
+    for index in range(0, _NUMBER, 7):
+        entries[index] = evolve(entries[index], status=chance.choice(list(LogStatus)))
+    await in_batches(journal.finish(entries[index]) for index in range(0, _NUMBER, 7))
     swept = later(hours=1)
     while await journal.sweep(acme.id, before=swept, limit=20):
         pass
@@ -97,11 +97,11 @@ async def _posts(acme: Tenant, chance: random.Random) -> list[Post]:
         for at in _times(chance)
     ]
     await in_batches(acme.stores.ledger.complete(run, post, once=None) for run, post in zip(runs, posts, strict=True))
-    for place in range(0, _NUMBER, 9):
-        before = posts[place]
+    for index in range(0, _NUMBER, 9):
+        before = posts[index]
         other = next(status for status in PostStatus if status is not before.status)
-        posts[place] = evolve(before, status=other, updated_at=before.updated_at + timedelta(seconds=1))
-        assert await acme.stores.posts.change(posts[place], unchanged_since=before.updated_at)
+        posts[index] = evolve(before, status=other, updated_at=before.updated_at + timedelta(seconds=1))
+        assert await acme.stores.posts.change(posts[index], unchanged_since=before.updated_at)
     removed = posts[5::11]
     for post in removed:
         assert await acme.stores.posts.remove(acme.id, post.id)

@@ -222,7 +222,7 @@ async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     schedules = [a_schedule(acme.id, brand_identity_id=each) for each in (brand.id, None)]
     for schedule in schedules:
         assert await stores.schedules.add(schedule)
-    run, other, written, told = [await acme.taken() for _ in range(4)]
+    run, other, written, reported = [await acme.taken() for _ in range(4)]
     link = Session(digest="d", key_prefix="csk_1", created_at=later(), expires_at=later(hours=1))
     await stores.sessions.add(link)
     dialect = postgresql._writer.sync_engine.dialect  # pyright: ignore[reportPrivateUsage]
@@ -256,7 +256,7 @@ async def test_a_change_is_returned_though_the_answer_of_its_commit_was_lost(
     assert lost == 14
     assert await stores.ledger.complete(written, a_post(acme.id), once="v1") is Completion.COMPLETED
     assert lost == 16
-    completed = await stores.ledger.complete(told, a_post(acme.id), once="v1", also=["v2"])
+    completed = await stores.ledger.complete(reported, a_post(acme.id), once="v1", also=["v2"])
     assert completed is Completion.ALREADY_REPORTED
     assert lost == 18
     # A missing value stays missing.
@@ -291,7 +291,7 @@ async def test_a_hard_stopped_server_is_used_again_after_its_start(by_socket: bo
         assert all(answer is Settled.AS_DECIDED or type(answer) is StoreUnavailable for answer in answers)
         for _ in range(3):
             with pytest.raises(StoreUnavailable, match="cannot be used"):
-                await acme.endpoint()
+                await acme.hook()
         assert time.monotonic() - began < 60
 
         await asyncio.to_thread(server.start)
@@ -310,7 +310,7 @@ async def test_a_standby_is_refused_and_used_as_soon_as_it_is_a_primary() -> Non
         acme = await tenant(sql_stores(database, RotatingSealer()))
         settle = partial(acme.stores.deliveries.settle, await acme.processed("d-1"))
         await asyncio.to_thread(server.stand_by)
-        for using in (partial(revision, database), acme.endpoint, settle):
+        for using in (partial(revision, database), acme.hook, settle):
             with pytest.raises(StoreUnavailable, match=r"the server is a standby.*: name the primary"):
                 await using()
 
@@ -356,7 +356,7 @@ async def test_a_server_that_does_not_answer_leaves_time_for_the_next_one() -> N
         await database.dispose()
 
 
-async def test_a_proxy_without_a_server_behind_it_is_said_in_plain_words() -> None:
+async def test_a_proxy_without_a_server_behind_it_is_reported() -> None:
     async def close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # Unread bytes would turn the end into a reset.
         await reader.read(1024)

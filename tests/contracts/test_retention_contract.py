@@ -40,7 +40,7 @@ async def filled(acme: Tenant, number: int) -> list[LogEntry]:
         for each in entries:
             await acme.stores.journal.append(each)
         return entries
-    hook = await acme.endpoint()
+    hook = await acme.hook()
     taken = [
         {"key": hook.claim_key(each.id), "claimed_at": to_ms(each.created_at), "log_id": each.id} for each in entries
     ]

@@ -162,7 +162,7 @@ async def test_of_firings_of_one_slot_one_starts_a_run(acme: Tenant) -> None:
 
 async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
     schedules = acme.stores.schedules
-    version = (await acme.endpoint()).version
+    version = (await acme.hook()).version
     lookbacks = (Lookback.YESTERDAY, Lookback.LAST_7_DAYS, Lookback.LAST_14_DAYS)
     created = [a_firing(await added(acme.stores, acme.id, lookback=lookback)) for lookback in lookbacks]
     at_ten = {"cron": evolve(_CRON, hour=10)}
@@ -174,7 +174,7 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
     assert [await schedules.fire(each) for each in created] == [False] * 3
     assert await acme.stores.ledger.runs(acme.id) == []
     # No delivery is decided again because of these changes.
-    assert (await acme.endpoint()).version == version
+    assert (await acme.hook()).version == version
 
 
 async def test_a_run_that_ended_at_firing_is_stored_unchanged(acme: Tenant) -> None:
@@ -221,7 +221,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     stale = a_firing(ahead)
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
     await triggers.change(acme.id, daily.id, lambda _: daily)
-    version = (await acme.endpoint()).version
+    version = (await acme.hook()).version
 
     assert await directory.set_time_zone(acme.id, _TOKYO, START)
 
@@ -236,7 +236,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     ]
     assert await schedules.all_of(zenith.id) == [foreign]
     assert await triggers.find(acme.id, daily.id) == evolve(daily, due_at=window_end(Batch.DAILY, START, _TOKYO))
-    assert (await acme.endpoint()).version > version
+    assert (await acme.hook()).version > version
     assert not await schedules.fire(stale)
     assert not await directory.set_time_zone("org_unknown", _TOKYO, START)
 

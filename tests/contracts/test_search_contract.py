@@ -156,7 +156,7 @@ async def test_filters_combine_with_words(acme: Tenant, records: Sequence[Contex
     assert await _ids(acme, "lamp", repository="zenith/rate-limit") == []
 
 
-async def test_the_case_of_a_repository_is_nobodys_concern(acme: Tenant) -> None:
+async def test_a_repository_filter_ignores_case(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith", repository_id=9, full_name="Zenith/Rate-Limit")
     await acme.stores.deliveries.settle(await zenith.processed("D-1"))
     search = ContextSearch(repository="zENITH/rate-limit")
@@ -171,14 +171,14 @@ async def test_parts_lead_through_all_of_it(acme: Tenant, records: Sequence[Cont
     search = ContextSearch(terms=_terms(query))
     expected = [each for each in records if not query or each.event.type == "push"]
     read: list[ContextRecord] = []
-    place: Cursor | None = None
+    cursor: Cursor | None = None
     has_more = True
     while has_more:
-        hits = await acme.stores.search.records(acme.id, search, limit=2, max_bytes=_MUCH, before=place)
+        hits = await acme.stores.search.records(acme.id, search, limit=2, max_bytes=_MUCH, before=cursor)
         assert len(hits.found) == min(2, len(expected) - len(read))
         read += hits.found
         has_more = hits.has_more
-        place = Cursor.of(read[-1])
+        cursor = Cursor.of(read[-1])
 
     assert read == expected
 

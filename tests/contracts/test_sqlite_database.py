@@ -278,7 +278,7 @@ async def test_a_transaction_that_is_cut_off_is_no_cancellation_of_who_asked(dat
         await asking
 
 
-async def test_an_errors_text_tells_nothing_of_the_tenants_data(database: Database, acme: Tenant) -> None:
+async def test_an_errors_text_discloses_no_data_of_the_tenant(database: Database, acme: Tenant) -> None:
     settling = await acme.processed("d-1")
     with pytest.raises(Exception, match="refuses") as refusal:
         await acme.stores.deliveries.settle(evolve(settling, started=settling.started[:1] * 2))

@@ -39,7 +39,7 @@ async def test_two_processes_see_each_others_writes_at_once(acme: Tenant, beside
     assert await beside.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
 
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
-    assert (await acme.endpoint()).triggers == acme.triggers[1:]
+    assert (await acme.hook()).triggers == acme.triggers[1:]
     assert await acme.stores.deliveries.settle(await acme.processed("d-1")) is Settled.AS_DECIDED
     assert (await there.left()).counts == (1, 1, 1)
     assert await beside.deliveries.settle(await there.processed("d-1")) is Settled.ALREADY_CLAIMED

@@ -46,10 +46,10 @@ async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
     (winner,) = (each for each in answers if isinstance(each, Trigger))
     assert answers.count(DUPLICATE_TRIGGER) == 7
     assert await triggers.all_of(acme.id) == [*acme.triggers, winner]
-    version = (await acme.endpoint()).version
+    version = (await acme.hook()).version
     # Repeated after an unknown outcome.
     assert await triggers.add(winner)
-    assert (await acme.endpoint()).version == version
+    assert (await acme.hook()).version == version
     zenith = await tenant(acme.stores, "zenith")
     assert await triggers.add(evolve(pattern, id="trg_theirs", organization_id=zenith.id))
 
@@ -77,7 +77,7 @@ async def test_a_change_applies_to_the_stored_trigger(acme: Tenant) -> None:
     assert await triggers.all_of(acme.id) == [change(one), two]
     # It applies from the next delivery on.
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
-    assert (await acme.endpoint()).triggers == (two,)
+    assert (await acme.hook()).triggers == (two,)
     assert await triggers.change(acme.id, "trg_unknown", change) is UNKNOWN_TRIGGER
     with pytest.raises(Unstorable):
         await triggers.change(acme.id, two.id, named("\ud800"))
@@ -153,12 +153,12 @@ async def test_an_organization_has_a_bounded_number_of_triggers(acme: Tenant) ->
     rivals = [evolve(pattern, id=f"trg_{number}", repository_ids=(10 + number,)) for number in range(5)]
     most = len(acme.triggers) + 2
     assert Trigger.at_most == 200
-    before = (await acme.endpoint()).version
+    before = (await acme.hook()).version
 
     answers = await asyncio.gather(*(triggers.add(rival, at_most=most) for rival in rivals))
 
     assert answers.count(too_many("event triggers", most)) == 3
-    assert (await acme.endpoint()).version == before + 2
+    assert (await acme.hook()).version == before + 2
     assert len(await triggers.all_of(acme.id)) == most
     # A repetition does not count, and other organizations have limits of their own.
     winner = next(each for each in answers if isinstance(each, Trigger))
@@ -193,7 +193,7 @@ async def test_a_trigger_with_options_reads_back_as_it_was(acme: Tenant) -> None
 
     assert await triggers.find(acme.id, rich.id) == rich
     # It applies to each repository of the organization.
-    assert (await acme.endpoint()).triggers == (*acme.triggers, rich)
+    assert (await acme.hook()).triggers == (*acme.triggers, rich)
     plain = evolve(rich, options=NO_OPTIONS, since=None, due_at=None)
     assert await triggers.change(acme.id, rich.id, lambda _: plain) == plain
     assert await triggers.find(acme.id, rich.id) == plain

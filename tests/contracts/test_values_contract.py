@@ -79,7 +79,7 @@ async def test_the_largest_repository_id_is_stored(acme: Tenant) -> None:
     assert await largest.stores.contexts.records(largest.id) == [settling.context]
     assert {delivered(run).repository_id for run in await largest.stores.ledger.runs(largest.id)} == {2**63 - 1}
     assert (await largest.stores.journal.entries(largest.id))[0].repository_id == 2**63 - 1
-    assert (await largest.endpoint()).triggers == largest.triggers
+    assert (await largest.hook()).triggers == largest.triggers
 
 
 @pytest.mark.slow("a short campaign over generated examples")

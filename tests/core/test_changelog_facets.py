@@ -388,7 +388,7 @@ def test_an_excerpt_that_ends_within_a_tag_has_nothing_of_the_tag() -> None:
     assert excerpt(f'<p>Bell <a href="{"x" * 600}">z</a></p>', 12) == "Bell"
 
 
-def test_posts_are_shown_in_full_as_far_as_they_have_room() -> None:
+def test_posts_are_shown_in_full_up_to_the_limit() -> None:
     posts = [evolve(POST, id=name, content="x" * size) for name, size in (("a", 6), ("b", 5), ("c", 4), ("d", 1))]
 
     assert shown_in_full(posts, budget=10) == {"a", "c"}

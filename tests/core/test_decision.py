@@ -48,12 +48,14 @@ from contentsvc_core.webhooks.providers.codehost import CODEHOST
 from contentsvc_core.webhooks.providers.native import Reading
 
 AT = address()
-ENDPOINT = HookConfiguration(address=AT, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)
+HOOK = HookConfiguration(
+    address=AT, enabled=True, secrets=("secret",), repository=Belonging.THIS_INTEGRATION, version=1
+)
 PUSH = signed(push_body("feat: x"), at=AT, secret="secret")
 
 
-def decided(delivery: Delivery, endpoint: HookConfiguration | None = ENDPOINT) -> Outcome:
-    admission = admit(delivery, endpoint)
+def decided(delivery: Delivery, hook: HookConfiguration | None = HOOK) -> Outcome:
+    admission = admit(delivery, hook)
     return decide(admission) if isinstance(admission, VerifiedDelivery) else admission
 
 
@@ -146,7 +148,7 @@ class TestSteps2To5:
     def test_an_announced_length_over_25_mib_is_refused_before_the_body_is_read(
         self, announced: bytes, refused: bool
     ) -> None:
-        early = preflight(with_headers(PUSH, (b"content-length", announced)), ENDPOINT)
+        early = preflight(with_headers(PUSH, (b"content-length", announced)), HOOK)
 
         assert (early is not None and early.error == decision.BODY_TOO_LARGE.error) == refused
 
@@ -169,10 +171,10 @@ class TestSteps2To5:
     @pytest.mark.parametrize("integration_enabled", [True, False])
     @pytest.mark.parametrize("belonging", Belonging)
     def test_an_unsigned_probe_learns_nothing(self, integration_enabled: bool, belonging: Belonging) -> None:
-        endpoint = evolve(ENDPOINT, enabled=integration_enabled, repository=belonging)
+        hook = evolve(HOOK, enabled=integration_enabled, repository=belonging)
         unsigned = with_headers(PUSH, without="X-Hub-Signature-256")
 
-        assert answer(decided(unsigned, endpoint)) == {"error": "Invalid webhook signature"}
+        assert answer(decided(unsigned, hook)) == {"error": "Invalid webhook signature"}
 
     def test_a_signature_that_is_sent_twice_is_401(self) -> None:
         signature = sign(PUSH.body, "secret").encode()
@@ -180,17 +182,20 @@ class TestSteps2To5:
         assert decided(with_headers(PUSH, (b"x-hub-signature-256", signature))).status == 401
 
     def test_a_disabled_integration_is_403_before_the_repository_is_checked(self) -> None:
-        endpoint = evolve(ENDPOINT, enabled=False, repository=Belonging.UNKNOWN)
+        hook = evolve(HOOK, enabled=False, repository=Belonging.UNKNOWN)
 
-        assert answer(decided(PUSH, endpoint)) == {"error": "Integration is disabled"}
-        assert decided(PUSH, endpoint).status == 403
+        assert answer(decided(PUSH, hook)) == {"error": "Integration is disabled"}
+        assert decided(PUSH, hook).status == 403
 
     def test_an_unknown_repository_is_404_and_anothers_is_403(self) -> None:
-        unknown = decided(PUSH, evolve(ENDPOINT, repository=Belonging.UNKNOWN))
-        anothers = decided(PUSH, evolve(ENDPOINT, repository=Belonging.ANOTHERS))
+        unknown = decided(PUSH, evolve(HOOK, repository=Belonging.UNKNOWN))
+        of_another = decided(PUSH, evolve(HOOK, repository=Belonging.ANOTHER_INTEGRATION))
 
         assert (unknown.status, answer(unknown)) == (404, {"error": "Repository not found"})
-        assert (anothers.status, answer(anothers)) == (403, {"error": "Repository does not belong to this integration"})
+        assert (of_another.status, answer(of_another)) == (
+            403,
+            {"error": "Repository does not belong to this integration"},
+        )
 
 
 def test_headers_are_found_by_their_names_in_lower_case() -> None:
@@ -212,7 +217,7 @@ def test_white_space_around_the_value_of_a_header_does_not_belong_to_it() -> Non
 
     assert decided(spaced) == decided(PUSH)
     assert decided(forged).status == 401
-    facts = examine(forged, ENDPOINT, source=None, is_complete=True)
+    facts = examine(forged, HOOK, source=None, is_complete=True)
     assert (facts.signature, facts.signature_length, facts.match) == (SignatureHeader.PRESENT, 71, Match.CHANGED_BODY)
 
 
@@ -224,7 +229,7 @@ class TestStep6Headers:
         delivery = signed(push_body("feat: x"), at=at, secret="secret")
         for header in (provider.event_header, provider.delivery_header):
             added = [] if value is None else [(header.lower().encode(), value)]
-            outcome = decided(with_headers(delivery, *added, without=header), evolve(ENDPOINT, address=at))
+            outcome = decided(with_headers(delivery, *added, without=header), evolve(HOOK, address=at))
 
             assert (outcome.status, answer(outcome)) == (400, {"error": f"Missing {header} header"})
 
@@ -254,7 +259,7 @@ class TestStep6Headers:
         at = address("github")
         as_codehost = evolve(PUSH, address=at)
 
-        assert answer(decided(as_codehost, evolve(ENDPOINT, address=at))) == {"error": "Missing X-GitHub-Event header"}
+        assert answer(decided(as_codehost, evolve(HOOK, address=at))) == {"error": "Missing X-GitHub-Event header"}
 
     def test_a_refusal_names_the_event_and_the_delivery_as_far_as_they_can_be_read(self) -> None:
         unsigned = signed(push_body("x"), at=AT, secret="other", event="x" * 65, delivery_id="d-1")
@@ -272,7 +277,7 @@ class TestStep6Headers:
         lost = evolve(AT, provider="sourceforge")
 
         with pytest.raises(ValueError, match="unknown provider 'sourceforge'"):
-            admit(evolve(PUSH, address=lost), evolve(ENDPOINT, address=lost))
+            admit(evolve(PUSH, address=lost), evolve(HOOK, address=lost))
         with pytest.raises(ValueError, match="unknown provider 'sourceforge'"):
             signed(b"", at=lost, secret="secret")
 
@@ -361,7 +366,7 @@ def test_decide_is_total(delivery: Delivery) -> None:
 
 @given(st.binary(), st.lists(st.tuples(st.binary(), st.binary())))
 def test_admit_is_total_and_admits_nothing_unsigned(body: bytes, headers: list[tuple[bytes, bytes]]) -> None:
-    outcome = admit(Delivery(address=AT, headers=Headers.of(headers), body=body), ENDPOINT)
+    outcome = admit(Delivery(address=AT, headers=Headers.of(headers), body=body), HOOK)
 
     assert isinstance(outcome, Rejected)
 
@@ -380,7 +385,7 @@ def test_nothing_unverified_is_ever_parsed(delivery: Delivery, tampering: bytes)
         patch.setattr(addresses, "provider_named", named)
         at = evolve(AT)
         tampered = evolve(delivery, address=at, body=delivery.body + tampering)
-        outcome = decided(tampered, evolve(ENDPOINT, address=at))
+        outcome = decided(tampered, evolve(HOOK, address=at))
 
     assert fault_of(outcome) in {Fault.INVALID_SIGNATURE, Fault.ENCODED_BODY}
 
@@ -408,7 +413,7 @@ def test_a_provider_may_have_a_signature_of_its_own(monkeypatch: pytest.MonkeyPa
         return evolve(CODEHOST, scheme=_Sha512())
 
     monkeypatch.setattr(addresses, "provider_named", named)
-    hook = evolve(ENDPOINT)
+    hook = evolve(HOOK)
     delivery = signed(push_body("x"), at=AT, secret="secret")
     changed = evolve(delivery, body=delivery.body + b"\n")
 
@@ -427,7 +432,7 @@ def test_only_the_whole_default_ref_is_processed(at: Address, branch: str, tag: 
     kind, body = at.dialect.write(reading)
 
     delivery = signed(json.dumps(body).encode(), at=at, secret="secret", event=kind)
-    outcome = decided(delivery, evolve(ENDPOINT, address=at, branch=branch))
+    outcome = decided(delivery, evolve(HOOK, address=at, branch=branch))
 
     assert isinstance(outcome, Filtered if tag else Processed)
 
@@ -462,7 +467,7 @@ def test_a_name_without_owner_and_name_is_400(provider: Provider, name: str) -> 
             Reading(event=event, repository_id=at.repository_id, repository=name, default_branch="main")
         )
         delivery = signed(json.dumps(body).encode(), at=at, secret="secret", event=kind)
-        outcome = decided(delivery, evolve(ENDPOINT, address=at))
+        outcome = decided(delivery, evolve(HOOK, address=at))
 
         assert fault_of(outcome) is Fault.INVALID_PAYLOAD
         assert answer(outcome)["error"].endswith(" must have the form owner/name")
@@ -476,7 +481,7 @@ def test_an_action_that_only_looks_like_a_processed_one_is_400(slug: str, action
     at = address(slug)
     kind, body = at.dialect.write(Reading(event=RELEASED, repository_id=at.repository_id, repository="acme/lamp"))
     content = json.dumps({**body, "action": sent.format(action)}).encode()
-    outcome = decided(signed(content, at=at, secret="secret", event=kind), evolve(ENDPOINT, address=at))
+    outcome = decided(signed(content, at=at, secret="secret", event=kind), evolve(HOOK, address=at))
 
     assert fault_of(outcome) is Fault.INVALID_PAYLOAD
     assert answer(outcome) == {"error": f"Invalid payload: action must be exactly '{action}'"}

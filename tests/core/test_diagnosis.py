@@ -48,7 +48,12 @@ SIGNATURE = SIGNATURE_HEADER.encode()
 
 def hook(at: Address = AT, **changes: object) -> HookConfiguration:
     known = HookConfiguration(
-        address=at, enabled=True, secrets=("secret",), former_secrets=("old",), repository=Belonging.OURS, version=1
+        address=at,
+        enabled=True,
+        secrets=("secret",),
+        former_secrets=("old",),
+        repository=Belonging.THIS_INTEGRATION,
+        version=1,
     )
     return evolve(known, **changes)
 
@@ -105,7 +110,7 @@ def test_a_shared_token_covers_no_body_and_may_be_the_previous_one() -> None:
     assert "other" not in received_to_json(other.received)
 
 
-def told(name: str, line: LogEntry, known: IntegrationFacts | None = None) -> str:
+def described(name: str, line: LogEntry, known: IntegrationFacts | None = None) -> str:
     found = diagnose(line, known)
     assert found is not None
     command = command_of(found, "int_1") or "-"
@@ -115,21 +120,23 @@ def told(name: str, line: LogEntry, known: IntegrationFacts | None = None) -> st
 
 def test_each_refusal_reads_like_this() -> None:
     with_token = IntegrationFacts(has_token=True)
-    lines = [told(f"signature {number}", entry(case, hook())) for number, case in enumerate(SIGNATURES, 1)]
-    lines += [told("unknown secret, token", entry(with_signature(BODY, BODY, "unknown"), hook()), with_token)]
-    lines += [told("request not stored", evolve(entry(sent(), hook()), received=None), with_token)]
+    lines = [described(f"signature {number}", entry(case, hook())) for number, case in enumerate(SIGNATURES, 1)]
+    lines += [described("unknown secret, token", entry(with_signature(BODY, BODY, "unknown"), hook()), with_token)]
+    lines += [described("request not stored", evolve(entry(sent(), hook()), received=None), with_token)]
     form = (b"content-type", b"application/x-www-form-urlencoded")
-    lines += [told("unknown secret, form", entry(sent(BODY, form, (SIGNATURE, sign(BODY, "no").encode())), hook()))]
+    lines += [
+        described("unknown secret, form", entry(sent(BODY, form, (SIGNATURE, sign(BODY, "no").encode())), hook()))
+    ]
     shared = address("gitlab")
     for name, token in (("no token", ()), ("another token", ((b"x-gitlab-token", b"other"),))):
-        lines += [told(name, entry(sent(BODY, *token, at=shared), hook(shared)))]
-    lines += [told("token not stored", evolve(entry(sent(at=shared), hook(shared)), received=None))]
+        lines += [described(name, entry(sent(BODY, *token, at=shared), hook(shared)))]
+    lines += [described("token not stored", evolve(entry(sent(at=shared), hook(shared)), received=None))]
     for fault in Fault:
         if fault.log_title:
-            lines += [told(fault.name, entry(sent(), hook(), fault), IntegrationFacts(is_enabled=False))]
-    lines += [told("disabled, and enabled now", entry(sent(), hook(), Fault.INTEGRATION_DISABLED))]
-    lines += [told("form", entry(signed(push_body("a"), at=AT, secret="secret", headers=(form,)), hook()))]
-    lines += [told("no trigger", entry(signed(push_body("a"), at=AT, secret="secret"), hook()))]
+            lines += [described(fault.name, entry(sent(), hook(), fault), IntegrationFacts(is_enabled=False))]
+    lines += [described("disabled, and enabled now", entry(sent(), hook(), Fault.INTEGRATION_DISABLED))]
+    lines += [described("form", entry(signed(push_body("a"), at=AT, secret="secret", headers=(form,)), hook()))]
+    lines += [described("no trigger", entry(signed(push_body("a"), at=AT, secret="secret"), hook()))]
 
     check_text(Path(__file__).with_name("golden_diagnoses.txt"), "".join(lines))
 

@@ -150,7 +150,7 @@ def test_the_json_feed() -> None:
     assert "description" not in json.loads(json_feed_document(feed(description="")))
 
 
-def test_a_post_that_a_feed_has_no_room_for_begins_and_links_to_the_rest() -> None:
+def test_a_post_that_is_too_long_for_a_feed_is_cut_and_links_to_the_rest() -> None:
     long = evolve(LAMP, id="post_3", content=f"<p>Oil &amp; {'water ' * (PAGE_BUDGET // 6)}</p>", summary="Oil")
     whole, begun = feed_of(CHANGELOG, [LAMP, long], links=LINKS, updated_at=START).entries
 

@@ -7,14 +7,14 @@ from contentsvc_core.journal import log_body
 from contentsvc_core.testing import START, CountingIds
 
 
-def endpoint_of(provider: str) -> HookConfiguration:
+def hook_of(provider: str) -> HookConfiguration:
     at = golden_address(provider=provider)
     trigger = a_trigger(source_type=f"{provider}_webhook", repository_ids=(at.repository_id,))
     return HookConfiguration(
         address=at,
         enabled=True,
         secrets=("secret",),
-        repository=Belonging.OURS,
+        repository=Belonging.THIS_INTEGRATION,
         triggers=(trigger,),
         version=1,
         branch="main",
@@ -23,12 +23,12 @@ def endpoint_of(provider: str) -> HookConfiguration:
 
 @pytest.mark.parametrize("golden", [*GOLDEN, *OTHERS], ids=lambda golden: f"{golden.provider}-{golden.name}")
 def test_each_golden_delivery_is_answered_and_logged_as_decided(golden: Golden) -> None:
-    endpoint = endpoint_of(golden.provider)
-    admitted = admit(golden.delivery(endpoint.address, "secret"), endpoint)
+    hook = hook_of(golden.provider)
+    admitted = admit(golden.delivery(hook.address, "secret"), hook)
     assert isinstance(admitted, VerifiedDelivery)
 
     outcome = decide(admitted)
-    settled = settlement(outcome, endpoint, at=START, new_id=CountingIds().new_id)
+    settled = settlement(outcome, hook, at=START, new_id=CountingIds().new_id)
 
     expected = golden.expected
     assert outcome.status == expected["status"]
@@ -48,5 +48,5 @@ def test_each_golden_delivery_is_answered_and_logged_as_decided(golden: Golden) 
     assert [
         {"delivery": each.delivery_id, "data": log_body(log_of)["payload"]}
         for each in also
-        if (further := settlement(each, endpoint, at=START, new_id=CountingIds().new_id)) and (log_of := further.log)
+        if (further := settlement(each, hook, at=START, new_id=CountingIds().new_id)) and (log_of := further.log)
     ] == expected.get("also", [])

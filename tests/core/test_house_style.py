@@ -180,7 +180,7 @@ _A_LONG_TEXT: Final = "x" * (TEXT_LIMIT + 1)
 
 
 @pytest.mark.parametrize(
-    ("given_", "told"),
+    ("given_", "error"),
     [
         ([], "the house style must be an object of fields"),
         ("public", "the house style must be an object of fields"),
@@ -218,11 +218,11 @@ _A_LONG_TEXT: Final = "x" * (TEXT_LIMIT + 1)
         ({"longestPost": True}, "longestPost must be a whole number from 1,000 to 100,000"),
     ],
 )
-def test_a_bad_value_is_refused_by_the_name_of_its_field(given_: Any, told: str) -> None:
+def test_a_bad_value_is_refused_by_the_name_of_its_field(given_: Any, error: str) -> None:
     bad = read_style(given_)
 
     assert isinstance(bad, Refusal)
-    assert style_fault(bad) == told
+    assert style_fault(bad) == error
 
 
 def test_a_fault_names_the_place_of_its_field() -> None:

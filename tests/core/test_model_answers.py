@@ -79,7 +79,7 @@ def test_unstorable_characters_are_replaced() -> None:
 @pytest.mark.parametrize(
     ("content_type", "limit"), [(ContentType.TWITTER_POST, 280), (ContentType.LINKEDIN_POST, 3_000)]
 )
-def test_a_draft_beyond_the_limit_of_its_place_is_unusable(content_type: ContentType, limit: int) -> None:
+def test_a_draft_beyond_the_limit_of_its_network_is_unusable(content_type: ContentType, limit: int) -> None:
     fits = json.dumps({"title": "T", "markdown": "x" * limit})
     more = json.dumps({"title": "T", "markdown": "x" * (limit + 1)})
 

@@ -185,7 +185,7 @@ class _Tags(HTMLParser):
         self.words.append(data)
 
 
-def _is_ours(url: str) -> bool:
+def _is_dashboard_url(url: str) -> bool:
     return re.fullmatch(r"https://hooks\.acme\.example/dashboard[A-Za-z0-9/_.~%-]*", url) is not None
 
 
@@ -206,7 +206,7 @@ def test_foreign_text_has_no_mentions_and_no_links(kind: str, text: str) -> None
     notice = notice_of(message, _BASE)
 
     assert not _mentions_or_links(f"{notice.title} {notice.text}")
-    assert all(_is_ours(each.url) for each in notice.links)
+    assert all(_is_dashboard_url(each.url) for each in notice.links)
     for format_ in (EndpointFormat.SLACK, EndpointFormat.DISCORD, EndpointFormat.TEAMS):
         assert len(chat_bytes(format_, notice)) < 28_000
 
@@ -251,10 +251,10 @@ def test_foreign_text_has_no_mentions_and_no_links(kind: str, text: str) -> None
     page.feed(letter.html)
     assert page.tags <= {"html", "head", "meta", "title", "style", "body", "h2", "p", "a", "hr"}
     leave = f"{_BASE}/changelog/-/alerts/leave?token=t"
-    assert all(_is_ours(url) or url == leave for url in page.urls)
+    assert all(_is_dashboard_url(url) or url == leave for url in page.urls)
     assert not _mentions_or_links(" ".join(page.words))
-    told = letter.text.replace(f"{_BASE}/dashboard", "").replace(leave, "")
-    assert not re.search(r"@\w|://", told)
+    remaining = letter.text.replace(f"{_BASE}/dashboard", "").replace(leave, "")
+    assert not re.search(r"@\w|://", remaining)
 
 
 def test_defused_text_looks_the_same() -> None:

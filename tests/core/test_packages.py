@@ -117,7 +117,7 @@ def plan(*arrivals: Arrival) -> dict[str, tuple[str | None, list[str]]]:
     return found
 
 
-class TestWhoTells:
+class TestAnnouncingRelease:
     def test_the_last_release_of_a_commit_reports_all(self) -> None:
         assert plan(pushed(0), released("a", 1), released("b", 2), released("c", 40)) == {
             "a": ("c", []),

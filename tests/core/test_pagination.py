@@ -50,22 +50,22 @@ def test_pages_partition_the_list_for_any_limit(total: int, limit: int) -> None:
     page: int | None = 1
     while page is not None:
         request = PageRequest(limit=limit, page=page)
-        place = paginate(request, total)
-        assert isinstance(place, Pagination)
+        position = paginate(request, total)
+        assert isinstance(position, Pagination)
         positions += list(range(total))[request.offset : request.offset + limit]
-        assert place.body["previousPage"] == (page - 1 if page > 1 else None)
-        page = place.body["nextPage"]
+        assert position.body["previousPage"] == (page - 1 if page > 1 else None)
+        page = position.body["nextPage"]
 
     assert positions == list(range(total))
 
 
 @given(st.integers(0, 10_000), st.integers(1, 100), st.integers(1, 2**63 - 1))
 def test_a_page_exists_exactly_up_to_the_last_one(total: int, limit: int, page: int) -> None:
-    place = paginate(PageRequest(limit=limit, page=page), total)
+    position = paginate(PageRequest(limit=limit, page=page), total)
     last = max(1, (total + limit - 1) // limit)
 
-    assert isinstance(place, Refusal) == (page > last)
-    assert (place.details["totalPages"] if isinstance(place, Refusal) else place.total_pages) == last
+    assert isinstance(position, Refusal) == (page > last)
+    assert (position.details["totalPages"] if isinstance(position, Refusal) else position.total_pages) == last
 
 
 def test_an_empty_list_has_one_page() -> None:

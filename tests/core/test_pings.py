@@ -13,11 +13,13 @@ from contentsvc_core.webhooks.providers import PROVIDERS
 @pytest.mark.parametrize("provider", [provider.slug for provider in PROVIDERS])
 def test_it_is_admitted_and_answered_and_only_with_the_right_secret(provider: str) -> None:
     at = address(provider)
-    endpoint = HookConfiguration(address=at, enabled=True, secrets=("whsec_1",), repository=Belonging.OURS, version=1)
+    hook = HookConfiguration(
+        address=at, enabled=True, secrets=("whsec_1",), repository=Belonging.THIS_INTEGRATION, version=1
+    )
 
     ping = made_ping(at, secret="whsec_1", delivery_id="d-1")
-    admitted = admit(ping, endpoint)
-    refused = admit(made_ping(at, secret="whsec_2", delivery_id="d-1"), endpoint)
+    admitted = admit(ping, hook)
+    refused = admit(made_ping(at, secret="whsec_2", delivery_id="d-1"), hook)
 
     assert isinstance(admitted, VerifiedDelivery)
     assert decide(admitted) == Pong(delivery_id="d-1")

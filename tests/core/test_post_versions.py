@@ -70,7 +70,7 @@ def test_versions_are_bounded_by_number_and_by_bytes() -> None:
 
 
 @pytest.mark.parametrize(("sizes", "kept"), [((0, 0), 2), ((1, 0), 1), ((0, 1), 1), ((MIB, 0), 1), ((0, MIB), 1)])
-def test_versions_share_the_room_and_the_newest_is_kept_whatever_its_size(sizes: tuple[int, int], kept: int) -> None:
+def test_versions_share_the_limit_and_the_newest_is_kept_at_any_size(sizes: tuple[int, int], kept: int) -> None:
     half = MIB // 2
     # Each has a title of two bytes.
     before = evolve(POST, title="é", summary=None, markdown="x" * (half - 2 + sizes[1]))

@@ -22,18 +22,18 @@ DAY = datetime(2030, 1, 2, tzinfo=UTC)
 CHANGELOG = ContentType.CHANGELOG
 
 
-def commit(message: str, place: int = 0, author: Author | None = None) -> Commit:
+def commit(message: str, index: int = 0, author: Author | None = None) -> Commit:
     return Commit(
-        id=f"{place:040x}",
+        id=f"{index:040x}",
         message=message,
         author=author or Author(name="Ada Byron", email="ada@mail.example", username="ada"),
         timestamp="2030-01-02T03:04:05Z",
-        url=f"https://host.example/acme/lamp/commit/{place:040x}",
+        url=f"https://host.example/acme/lamp/commit/{index:040x}",
     )
 
 
 def chapter(*messages: str, repository: str = "acme/lamp", first: int = 0) -> Chapter:
-    commits = tuple(commit(message, place) for place, message in enumerate(messages, first))
+    commits = tuple(commit(message, index) for index, message in enumerate(messages, first))
     return Chapter(
         repository=repository,
         events=(Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=None),),
@@ -51,7 +51,7 @@ def brand(**values: Any) -> BrandIdentity:
     return BrandIdentity(created_at=DAY, updated_at=DAY, **known | values)
 
 
-def told(prompt: Prompt) -> list[dict[str, Any]]:
+def lines_of(prompt: Prompt) -> list[dict[str, Any]]:
     begin, *lines, end = prompt.user.rstrip("\n").split("\n")
     assert begin.startswith("MATERIAL ")
     assert end == f"END {begin}"
@@ -59,7 +59,7 @@ def told(prompt: Prompt) -> list[dict[str, Any]]:
 
 
 def changes(prompt: Prompt) -> list[dict[str, Any]]:
-    return [record for record in told(prompt) if record["kind"] == "change"]
+    return [record for record in lines_of(prompt) if record["kind"] == "change"]
 
 
 def test_the_prompt_has_only_known_fields() -> None:
@@ -68,7 +68,7 @@ def test_the_prompt_has_only_known_fields() -> None:
     window = LookbackWindow(since=DAY, until=DAY.replace(day=9))
     prompt = prompt_for(Brief(chapters=(chapter(message),), window=window))
 
-    assert told(prompt) == [
+    assert lines_of(prompt) == [
         {
             "kind": "report",
             "repositories": ["acme/lamp"],
@@ -94,7 +94,7 @@ def test_the_prompt_has_only_known_fields() -> None:
 def test_the_release_that_is_announced_comes_with_its_notes() -> None:
     brief = Brief(chapters=(chapter("fix: horn"),), release=release("It *turns*."), previous_tag="v1.0.0")
 
-    announced = told(prompt_for(brief))[1]
+    announced = lines_of(prompt_for(brief))[1]
     assert announced == {
         "kind": "announced release",
         "releaseBefore": "v1.0.0",
@@ -120,12 +120,12 @@ def test_a_limited_prompt_keeps_the_weightiest_and_newest_and_counts_the_rest() 
     shown = [change["text"] for change in changes(prompt)]
 
     assert shown[0] == "Break it"
-    assert [text.split()[1] for text in shown[1:]] == [str(99 - place) for place in range(len(shown) - 1)]
-    note = told(prompt)[-1]
+    assert [text.split()[1] for text in shown[1:]] == [str(99 - index) for index in range(len(shown) - 1)]
+    note = lines_of(prompt)[-1]
     assert note["note"].startswith(f"{101 - len(shown)} further changes or releases")
 
 
-def test_details_give_way_before_changes_do() -> None:
+def test_details_are_left_out_before_changes_are() -> None:
     wordy = [f"feat: part {number}\n\n{'so it is. ' * 70}" for number in range(10)]
     shown = changes(prompt_for(Brief(chapters=(chapter(*wordy),)), limit=SMALLEST_LIMIT))
 
@@ -133,7 +133,7 @@ def test_details_give_way_before_changes_do() -> None:
     assert 0 < sum("details" in change for change in shown) < 10
 
 
-def test_a_busy_repository_leaves_room_for_the_others() -> None:
+def test_a_busy_repository_leaves_space_for_the_others() -> None:
     busy = chapter(*(f"feat: part {number} {'x' * 80}" for number in range(200)), repository="acme/busy")
     quiet = chapter("fix: one word", repository="acme/quiet", first=1_000)
     shown = changes(prompt_for(Brief(chapters=(busy, quiet)), limit=SMALLEST_LIMIT))
@@ -177,11 +177,11 @@ def test_the_voice_is_the_brands() -> None:
     )
     system = prompt_for(Brief(chapters=(chapter("feat: turn"),), brand=identity)).system
     lines = system.split("\n")
-    (place,) = [number for number, line in enumerate(lines) if line.startswith("VOICE ")]
+    (line_number,) = [number for number, line in enumerate(lines) if line.startswith("VOICE ")]
 
-    assert lines[place + 2] == f"END {lines[place]}"
+    assert lines[line_number + 2] == f"END {lines[line_number]}"
     # The organization's own texts are sent unchanged.
-    assert json.loads(lines[place + 1]) == {
+    assert json.loads(lines[line_number + 1]) == {
         "name": "Acme",
         "company": "Acme Ltd",
         "website": "https://a.x",
@@ -211,7 +211,7 @@ def test_marks_and_size_hold_for_any_text_of_authors(
 
     mark = prompt.user.split("\n", 1)[0].removeprefix("MATERIAL ")
     assert prompt.user.count(mark) == 2
-    assert all(record["kind"] for record in told(prompt))
+    assert all(record["kind"] for record in lines_of(prompt))
     # The marks and the note are outside of the limit.
     assert len(prompt.user) <= limit + 300
     assert prompt == prompt_for(brief, limit=limit)
@@ -230,7 +230,9 @@ def test_the_releases_of_a_window_come_first_the_newest_before_the_others() -> N
     url = "https://host.example/acme/lamp/releases/tag"
     push = chapter("docs: draw the lamp", "fix(horn): blow at fog (#7)").events[0]
     events = (release("Old *notes*.", "v1.0.0", name=""), push, release(None, "v2.0.0-rc1", prerelease=True))
-    report, *records, change, _ = told(prompt_for(Brief(chapters=(Chapter(repository="acme/lamp", events=events),))))
+    report, *records, change, _ = lines_of(
+        prompt_for(Brief(chapters=(Chapter(repository="acme/lamp", events=events),)))
+    )
 
     assert (report["kind"], change["text"]) == ("report", "Blow at fog")
     assert records == [
@@ -265,45 +267,45 @@ def test_long_lists_are_cut() -> None:
 
     people = [commit(f"fix: lamp {n}", n, Author(name=f"P_{n}_", email="")) for n in range(32)]
     push = Push(ref="r", branch="b", commits=tuple(people), head_commit=None)
-    named = told(prompt_for(Brief(chapters=(Chapter(repository="acme/lamp", events=(push,)),))))[-1]
+    named = lines_of(prompt_for(Brief(chapters=(Chapter(repository="acme/lamp", events=(push,)),))))[-1]
     assert named == {"kind": "contributors", "names": [f"P_{n}_" for n in range(30)]}
 
 
 @pytest.mark.parametrize(("number", "more"), [(5, None), (6, 1), (8, 3)])
 def test_five_repositories_are_named_and_the_others_counted(number: int, more: int | None) -> None:
     chapters = tuple(chapter("feat: x", repository=f"acme/lamp{n}", first=n) for n in range(number))
-    about = told(prompt_for(Brief(chapters=chapters)))[0]
+    about = lines_of(prompt_for(Brief(chapters=chapters)))[0]
     assert about["repositories"] == [f"acme/lamp{n}" for n in range(5)]
     assert about.get("furtherRepositories") == more
 
 
 def test_a_push_of_the_largest_size_has_a_note() -> None:
     large = chapter(*["ci: run"] * MAX_COMMITS, "feat: turn")
-    about = told(prompt_for(Brief(chapters=(chapter("feat: x", first=9_000, repository="acme/buoy"), large))))[0]
+    about = lines_of(prompt_for(Brief(chapters=(chapter("feat: x", first=9_000, repository="acme/buoy"), large))))[0]
     assert about["note"] == "The code host sends at most 2048 commits with one push: there may have been more."
-    assert "note" not in told(prompt_for(Brief(chapters=(chapter("feat: x"),))))[0]
+    assert "note" not in lines_of(prompt_for(Brief(chapters=(chapter("feat: x"),))))[0]
 
 
 def test_the_notes_of_releases_are_cut() -> None:
     def notes(body: str, **more: Any) -> tuple[str, bool]:
         given = Brief(chapters=(Chapter(repository="acme/lamp", events=(release(body),)),))
-        record = told(prompt_for(evolve(given, **more)))[1]
+        record = lines_of(prompt_for(evolve(given, **more)))[1]
         return record.get("notes", ""), record.get("notesAreCut", False)
 
     assert notes("x" * 3_000) == ("x" * 3_000, False)
     assert notes("x " * 1_501) == (("x " * 1_500).strip(), True)
     announced = prompt_for(Brief(chapters=(chapter("feat: x"),), release=release("\x01y " * 5_000)), limit=8_000)
-    record = told(announced)[1]
+    record = lines_of(announced)[1]
     assert (record["kind"], record["notesAreCut"], set(record["notes"])) == ("announced release", True, {"y", " "})
     assert 1_000 <= len(record["notes"]) < 4_000
     # Half of the room, halved again while the escaped form is too long.
     quoted = Brief(chapters=(chapter("feat: x"),), release=release('"' * 9_000, name=None, published_at=None))
-    record = told(prompt_for(quoted, limit=8_000))[1]
+    record = lines_of(prompt_for(quoted, limit=8_000))[1]
     assert record["notes"] == '"' * 1_000
     assert record.keys().isdisjoint({"name", "published"})
 
 
-def test_material_uses_its_room_to_the_last_character() -> None:
+def test_material_uses_its_limit_to_the_last_character() -> None:
     given = Brief(chapters=(chapter(*(f"feat: part {number} {'x' * 300}" for number in range(9))),))
     sizes = {
         limit: sum(len(line) + 1 for line in gather(given, limit).lines)
@@ -327,7 +329,7 @@ def test_omitted_changes_are_counted() -> None:
     assert sum(len(line) + 1 for line in material.lines) <= 4_000
     assert len([line for line in lines if line["kind"] == "change"]) + material.omitted == 20
     assert material.omitted > 0
-    note = told(prompt_for(Brief(chapters=(chapter(*wide),)), limit=1))[-1]
+    note = lines_of(prompt_for(Brief(chapters=(chapter(*wide),)), limit=1))[-1]
     assert note == {
         "kind": "note",
         "note": f"{material.omitted} further changes or releases of less weight are left out here for length.",
@@ -351,9 +353,9 @@ def test_the_system_prompt_has_task_tone_and_voice(tone: ToneProfile) -> None:
     }
     assert prompt.system.startswith(f"{TASKS[ContentType.BLOG_POST]}\n\n# Truth\n")
     assert f"\n# Voice\n{TONES[tone]}\nThe line between" in prompt.system
-    nobody = prompt_for(evolve(given, brand=None))
-    assert "\n{}\nEND VOICE " in nobody.system
-    assert mark not in nobody.system
+    unbranded = prompt_for(evolve(given, brand=None))
+    assert "\n{}\nEND VOICE " in unbranded.system
+    assert mark not in unbranded.system
 
 
 @pytest.mark.parametrize("tone", ToneProfile)
@@ -361,8 +363,8 @@ def test_an_investor_update_is_sober_in_each_tone(tone: ToneProfile) -> None:
     asked = Brief(
         content_type=ContentType.INVESTOR_UPDATE, chapters=[chapter("feat: ring")], brand=brand(tone_profile=tone)
     )
-    told = ToneProfile.FORMAL if tone is ToneProfile.FORMAL else ToneProfile.PROFESSIONAL
-    assert TONES[told] in prompt_for(asked).system
+    expected = ToneProfile.FORMAL if tone is ToneProfile.FORMAL else ToneProfile.PROFESSIONAL
+    assert TONES[expected] in prompt_for(asked).system
 
 
 @pytest.mark.parametrize("content_type", ContentType)

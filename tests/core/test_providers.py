@@ -83,17 +83,17 @@ def releases() -> st.SearchStrategy[Release]:
     )
 
 
-def endpoint(provider: Provider, branch: str | None = "main") -> HookConfiguration:
+def hook(provider: Provider, branch: str | None = "main") -> HookConfiguration:
     at = address(provider=provider.slug, repository_id=7)
     return HookConfiguration(
-        address=at, enabled=True, secrets=(SECRET,), repository=Belonging.OURS, version=1, branch=branch
+        address=at, enabled=True, secrets=(SECRET,), repository=Belonging.THIS_INTEGRATION, version=1, branch=branch
     )
 
 
 def sent(provider: Provider, *events: Event) -> Delivery:
     readings = [Reading(event=each, repository_id=7, repository="acme/x", default_branch="main") for each in events]
     kind, body = provider.write(replace(readings[0], also=tuple(readings[1:])))
-    return signed(json.dumps(body).encode(), at=endpoint(provider).address, secret=SECRET, event=kind)
+    return signed(json.dumps(body).encode(), at=hook(provider).address, secret=SECRET, event=kind)
 
 
 def decided(delivery: Delivery, at: HookConfiguration) -> Outcome:
@@ -156,7 +156,7 @@ class TestEveryProvider:
                 read(body)
 
     def test_a_delivery_without_the_right_proof_is_refused(self, provider: Provider) -> None:
-        delivery, at = sent(provider, push()), endpoint(provider)
+        delivery, at = sent(provider, push()), hook(provider)
         header = provider.scheme.header.lower().encode()
         proof = delivery.headers.sole.get(provider.scheme.name)
         assert proof is not None
@@ -196,7 +196,7 @@ class TestSeveralEventsOfOneDelivery:
     def test_each_has_a_delivery_id_that_an_attempt_repeats(self) -> None:
         delivery = sent(BITBUCKET, a_release("v1.0.0"), push(), a_release("v1.0.1"))
 
-        first, again = (decided(delivery, endpoint(BITBUCKET)) for _ in range(2))
+        first, again = (decided(delivery, hook(BITBUCKET)) for _ in range(2))
 
         assert first == again
         assert isinstance(first, Processed)
@@ -205,19 +205,19 @@ class TestSeveralEventsOfOneDelivery:
         assert [each.delivery_id for each in first.also] == [f"{first.delivery_id}.1", f"{first.delivery_id}.2"]
         assert [each.event.type for each in first.also] == ["release", "release"]
 
-    def test_a_long_delivery_id_leaves_room_for_the_number(self) -> None:
+    def test_a_long_delivery_id_leaves_space_for_the_number(self) -> None:
         delivery = sent(BITBUCKET, push(), a_release("v1.0.0"))
         header = BITBUCKET.delivery_header.lower().encode()
         headers = Headers.of((name, b"x" * 255 if name == header else value) for name, value in delivery.headers)
 
-        outcome = decided(evolve(delivery, headers=headers), endpoint(BITBUCKET))
+        outcome = decided(evolve(delivery, headers=headers), hook(BITBUCKET))
 
         assert isinstance(outcome, Processed)
         assert [len(each.delivery_id) for each in outcome.also] == [252]
 
     def test_a_filtered_event_is_not_among_the_further_events(self) -> None:
         outcome = decided(
-            sent(BITBUCKET, push("refs/heads/side"), push(head="b"), a_release("v1.0.0")), endpoint(BITBUCKET)
+            sent(BITBUCKET, push("refs/heads/side"), push(head="b"), a_release("v1.0.0")), hook(BITBUCKET)
         )
 
         assert isinstance(outcome, Processed)
@@ -225,7 +225,7 @@ class TestSeveralEventsOfOneDelivery:
         assert len(outcome.also) == 1
 
     def test_one_outcome_is_left_where_all_are_filtered_out(self) -> None:
-        outcome = decided(sent(BITBUCKET, push("refs/heads/one"), push("refs/heads/two")), endpoint(BITBUCKET))
+        outcome = decided(sent(BITBUCKET, push("refs/heads/one"), push("refs/heads/two")), hook(BITBUCKET))
 
         assert isinstance(outcome, Filtered)
         assert outcome.reason == "refs/heads/one is not the default branch (main)"
@@ -246,12 +246,12 @@ class TestDeliveriesWithoutADefaultBranch:
     def test_the_stored_branch_decides_and_else_the_usual_names(
         self, branch: str | None, ref: str, is_processed: bool
     ) -> None:
-        outcome = decided(sent(BITBUCKET, push(ref)), endpoint(BITBUCKET, branch))
+        outcome = decided(sent(BITBUCKET, push(ref)), hook(BITBUCKET, branch))
 
         assert isinstance(outcome, Processed) is is_processed
 
     def test_a_delivery_that_names_one_is_decided_by_it(self) -> None:
-        assert isinstance(decided(sent(GITLAB, push()), endpoint(GITLAB, "trunk")), Processed)
+        assert isinstance(decided(sent(GITLAB, push()), hook(GITLAB, "trunk")), Processed)
 
 
 class TestTags:

@@ -311,7 +311,7 @@ def test_posts_about_one_release_are_grouped() -> None:
     ]
 
 
-def test_a_place_is_read_as_it_was_written() -> None:
+def test_a_post_cursor_is_read_as_it_was_written() -> None:
     cursor = POST.cursor
 
     assert read_cursor(written_cursor(cursor)) == cursor

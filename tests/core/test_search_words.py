@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.refusals import message_of
 
 from contentsvc_core.lists.terms import Term, read_terms
-from contentsvc_core.lists.words import ROOM, TEXT_LIMIT, WORD_LIMIT, query_words, words_of
+from contentsvc_core.lists.words import BYTES_LIMIT, TEXT_LIMIT, WORD_LIMIT, query_words, words_of
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import MARKS_LIMIT, compatible
 
@@ -58,13 +58,13 @@ def test_a_large_document_has_the_words_of_its_beginning() -> None:
 
     words = words_of([" ".join(f"{number:08}" for number in range(60_000))])
 
-    assert words == tuple(f"{number:08}" for number in range(ROOM // 9))
+    assert words == tuple(f"{number:08}" for number in range(BYTES_LIMIT // 9))
     # Up to the last byte; each word takes one byte more than its length.
-    exact = [f"{number:063}" for number in range(ROOM // 64)]
+    exact = [f"{number:063}" for number in range(BYTES_LIMIT // 64)]
     assert words_of([" ".join([*exact, "a"])]) == tuple(exact)
     # The limit counts bytes, not characters.
     foreign = words_of([" ".join(f"ä{number:06}" for number in range(60_000))])
-    assert len(foreign) == ROOM // 9
+    assert len(foreign) == BYTES_LIMIT // 9
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

@@ -41,20 +41,20 @@ def trigger(number: int, *event_types: str) -> Trigger:
     return a_trigger(id=f"trg_{number}", event_types=event_types)
 
 
-ENDPOINT = HookConfiguration(
+HOOK = HookConfiguration(
     address=AT,
     enabled=True,
     secrets=("secret",),
-    repository=Belonging.OURS,
+    repository=Belonging.THIS_INTEGRATION,
     triggers=(trigger(1), trigger(2, "push"), trigger(3, "release")),
     version=7,
 )
 
 
-def settled(delivery: Delivery, endpoint: HookConfiguration = ENDPOINT, note: str = "") -> Settlement:
-    admission = admit(delivery, endpoint)
+def settled(delivery: Delivery, hook: HookConfiguration = HOOK, note: str = "") -> Settlement:
+    admission = admit(delivery, hook)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
-    made = settlement(outcome, endpoint, at=START, new_id=CountingIds().new_id, note=note)
+    made = settlement(outcome, hook, at=START, new_id=CountingIds().new_id, note=note)
     assert made is not None
     return made
 
@@ -63,7 +63,7 @@ def test_a_processed_delivery_takes_the_claim_and_leaves_everything_at_once() ->
     made = settled(signed(push_body("feat: x"), at=AT, secret="secret", delivery_id="d-1"))
 
     assert made.claim is Claim.TAKE
-    assert made.key == ENDPOINT.claim_key("d-1")
+    assert made.key == HOOK.claim_key("d-1")
     assert made.version == 7
     assert made.context is not None
     assert made.context.custom_id == "codehost:1:d-1"
@@ -96,16 +96,16 @@ def test_a_delivery_without_effects_checks_the_claim_and_does_not_take_it(
 
 
 @pytest.mark.parametrize(
-    "endpoint",
+    "hook",
     [
-        evolve(ENDPOINT, secrets=("other",)),
-        evolve(ENDPOINT, enabled=False),
-        evolve(ENDPOINT, repository=Belonging.UNKNOWN),
-        evolve(ENDPOINT, repository=Belonging.ANOTHERS),
+        evolve(HOOK, secrets=("other",)),
+        evolve(HOOK, enabled=False),
+        evolve(HOOK, repository=Belonging.UNKNOWN),
+        evolve(HOOK, repository=Belonging.ANOTHER_INTEGRATION),
     ],
 )
-def test_a_delivery_refused_before_the_duplicate_check_ignores_the_claim(endpoint: HookConfiguration) -> None:
-    made = settled(signed(push_body("x"), at=AT, secret="secret"), endpoint)
+def test_a_delivery_refused_before_the_duplicate_check_ignores_the_claim(hook: HookConfiguration) -> None:
+    made = settled(signed(push_body("x"), at=AT, secret="secret"), hook)
 
     assert made.claim is Claim.NONE
     assert made.key is None
@@ -117,7 +117,7 @@ def test_a_delivery_refused_before_the_duplicate_check_ignores_the_claim(endpoin
 def test_a_delivery_to_an_unknown_integration_stores_nothing(fault: Fault) -> None:
     refused = Rejected(fault=fault, error="no")
 
-    assert settlement(refused, ENDPOINT, at=START, new_id=CountingIds().new_id) is None
+    assert settlement(refused, HOOK, at=START, new_id=CountingIds().new_id) is None
 
 
 def test_the_entry_of_a_duplicate_has_the_same_id_and_reports_the_duplicate() -> None:
@@ -173,7 +173,7 @@ def test_stored_records_name_their_delivery() -> None:
     first, again = (
         settlement(
             outcome,
-            ENDPOINT,
+            HOOK,
             at=START,
             new_id=CountingIds().new_id,
             replayed=replayed,
@@ -203,12 +203,12 @@ def test_stored_records_name_their_delivery() -> None:
 def test_a_duplicate_was_never_decided_and_leaves_nothing_of_its_own() -> None:
     duplicate = Duplicate(kind="push", delivery_id="d-1")
 
-    assert settlement(duplicate, ENDPOINT, at=START, new_id=CountingIds().new_id) is None
+    assert settlement(duplicate, HOOK, at=START, new_id=CountingIds().new_id) is None
 
 
 def test_a_refusal_of_a_delivery_that_names_no_id_has_no_key() -> None:
     refused = Rejected(fault=Fault.INVALID_PAYLOAD, error="no", unless_duplicate=True)
-    made = settlement(refused, ENDPOINT, at=START, new_id=CountingIds().new_id)
+    made = settlement(refused, HOOK, at=START, new_id=CountingIds().new_id)
 
     assert made is not None
     assert (made.claim, made.key, made.log.reference_id) == (Claim.CHECK, None, None)
@@ -227,7 +227,7 @@ def test_a_clock_that_was_stepped_back_frees_no_claim() -> None:
 
 def key(organization_id: str, integration_id: str, repository_id: int, delivery_id: str) -> bytes:
     at = address("codehost", organization_id, integration_id, repository_id)
-    return evolve(ENDPOINT, address=at).claim_key(delivery_id)
+    return evolve(HOOK, address=at).claim_key(delivery_id)
 
 
 # Keys that differ in one part: random generation does not find them.
@@ -260,10 +260,10 @@ def test_neighbouring_parts_of_a_key_cannot_be_mixed_up() -> None:
 @given(ours.deliveries(at=AT))
 def test_every_id_of_a_settlement_is_minted_and_none_is_derived(delivery: Delivery) -> None:
     ids = CountingIds()
-    assume(isinstance(admit(delivery, ENDPOINT), VerifiedDelivery))
+    assume(isinstance(admit(delivery, HOOK), VerifiedDelivery))
     outcome = decide(_verified(delivery))
-    first = settlement(outcome, ENDPOINT, at=START, new_id=ids.new_id)
-    second = settlement(outcome, ENDPOINT, at=START, new_id=ids.new_id)
+    first = settlement(outcome, HOOK, at=START, new_id=ids.new_id)
+    second = settlement(outcome, HOOK, at=START, new_id=ids.new_id)
 
     assert first is not None
     assert second is not None
@@ -272,7 +272,7 @@ def test_every_id_of_a_settlement_is_minted_and_none_is_derived(delivery: Delive
 
 
 def _verified(delivery: Delivery) -> VerifiedDelivery:
-    admission = admit(delivery, ENDPOINT)
+    admission = admit(delivery, HOOK)
     assert isinstance(admission, VerifiedDelivery)
     return admission
 
@@ -317,7 +317,7 @@ def _filtering(number: int, **options: Any) -> Trigger:
 def test_filters_and_windows_decide_which_triggers_start_a_run(
     triggers: tuple[Trigger, ...], replayed: bool, started: list[str], reason: str
 ) -> None:
-    hook = evolve(ENDPOINT, triggers=triggers)
+    hook = evolve(HOOK, triggers=triggers)
     outcome = settled(signed(push_body("feat(lamp): x"), at=AT, secret="secret"), hook).outcome
     made = settlement(outcome, hook, at=START, new_id=CountingIds().new_id, note="x", replayed=replayed)
 
@@ -332,7 +332,7 @@ def test_triggers_without_branches_do_not_start_a_run_for_another_branch() -> No
     assert isinstance(outcome, Processed)
     assert isinstance(outcome.event, Push)
     other = evolve_event(outcome, event=evolve_event(outcome.event, off_default=True))
-    made = settlement(other, ENDPOINT, at=START, new_id=CountingIds().new_id)
+    made = settlement(other, HOOK, at=START, new_id=CountingIds().new_id)
 
     assert made is not None
     assert (made.runs, made.log.reason) == ((), "0 workflow runs started; filtered: no trigger matched: branch")
@@ -340,7 +340,7 @@ def test_triggers_without_branches_do_not_start_a_run_for_another_branch() -> No
 
 def test_the_triggers_of_an_event_share_one_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contentsvc_core.webhooks.settlement.MatchingBudget", lambda: MatchingBudget(remaining=1))
-    hook = evolve(ENDPOINT, triggers=(_filtering(1, scopes=("beam",)), _filtering(2, scopes=("horn",))))
+    hook = evolve(HOOK, triggers=(_filtering(1, scopes=("beam",)), _filtering(2, scopes=("horn",))))
     made = settled(signed(push_body("feat(lamp): x"), at=AT, secret="secret"), hook)
 
     # No budget is left for the second trigger, so its run applies the filter.
@@ -362,7 +362,7 @@ def test_the_triggers_of_an_event_share_one_budget(monkeypatch: pytest.MonkeyPat
 def test_triggers_that_name_branches_open_them_to_pushes_of_commits_alone(
     event: str, body: dict[str, object], reason: str | None
 ) -> None:
-    hook = evolve(ENDPOINT, triggers=(_filtering(1, branches=("next",)), _filtering(2, branches=("refs/**",))))
+    hook = evolve(HOOK, triggers=(_filtering(1, branches=("next",)), _filtering(2, branches=("refs/**",))))
     outcome = settled(signed(body, at=AT, secret="secret", event=event), hook).outcome
 
     assert isinstance(outcome, Processed if reason is None else Filtered)

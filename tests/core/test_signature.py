@@ -33,11 +33,11 @@ def test_a_signature_verifies_and_is_the_hmac_of_rfc_2104(body: bytes, secret: s
 
 
 @given(st.binary(), st.binary(), st.text("abc", min_size=1), st.text("abc", min_size=1))
-def test_another_body_or_another_secret_does_not_verify(one: bytes, other: bytes, mine: str, theirs: str) -> None:
+def test_another_body_or_another_secret_does_not_verify(one: bytes, other: bytes, mine: str, foreign: str) -> None:
     signature = sign(one, mine).encode()
 
     assert verify(other, signature, [mine]) == (one == other)
-    assert verify(one, signature, [theirs]) == (mine == theirs)
+    assert verify(one, signature, [foreign]) == (mine == foreign)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,9 @@ def test_one_text_is_not_several_secrets() -> None:
     assert SECRET not in str(raised.value)
     with pytest.raises(TypeError, match=_ONE_TEXT):
         SharedToken(header="X-Token").verifier(SECRET)
-    hook = HookConfiguration(address=address(), enabled=True, secrets=(), repository=Belonging.OURS, version=1)
+    hook = HookConfiguration(
+        address=address(), enabled=True, secrets=(), repository=Belonging.THIS_INTEGRATION, version=1
+    )
     with pytest.raises(TypeError, match=_ONE_TEXT):
         evolve(hook, secrets=SECRET)
     with pytest.raises(TypeError, match=_ONE_TEXT):
@@ -112,8 +114,8 @@ class TestSchemes:
             assert verifies(body, scheme.value(body, secret).encode("utf-8", "surrogatepass")) is True
 
     @given(st.binary(), st.text("abc", min_size=1, max_size=4), st.text("abc", min_size=1, max_size=4))
-    def test_the_value_for_another_secret_does_not(self, scheme: Scheme, body: bytes, mine: str, theirs: str) -> None:
-        assert scheme.verifier([mine])(body, scheme.value(body, theirs).encode()) is (mine == theirs)
+    def test_the_value_for_another_secret_does_not(self, scheme: Scheme, body: bytes, mine: str, foreign: str) -> None:
+        assert scheme.verifier([mine])(body, scheme.value(body, foreign).encode()) is (mine == foreign)
 
     @given(st.binary(), st.none() | st.binary(), st.lists(st.text(min_size=1, max_size=4)))
     def test_verifying_is_total(self, scheme: Scheme, body: bytes, sent: bytes | None, secrets: list[str]) -> None:

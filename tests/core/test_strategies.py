@@ -101,7 +101,7 @@ def test_events_are_pushes_and_releases_of_each_kind() -> None:
 def test_deliveries_have_each_kind_of_event_and_outcome(provider: Provider) -> None:
     at = address(provider.slug)
     hook = HookConfiguration(
-        address=at, enabled=True, secrets=("secret",), repository=Belonging.OURS, branch="main", version=1
+        address=at, enabled=True, secrets=("secret",), repository=Belonging.THIS_INTEGRATION, branch="main", version=1
     )
     outcomes = {each.__name__ for each in (Processed, Filtered, Ignored)}
     outcomes |= {Fault.INVALID_PAYLOAD.name, Fault.REPOSITORY_MISMATCH.name}
@@ -133,7 +133,9 @@ def test_different_deliveries_may_have_one_id() -> None:
 
 def test_a_failing_delivery_shrinks_in_few_calls() -> None:
     at, calls = address("bitbucket"), 0
-    hook = HookConfiguration(address=at, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1)
+    hook = HookConfiguration(
+        address=at, enabled=True, secrets=("secret",), repository=Belonging.THIS_INTEGRATION, version=1
+    )
 
     @seed(1)
     @settings(max_examples=1000, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])

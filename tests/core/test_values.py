@@ -243,7 +243,7 @@ class TestKeys:
 @given(ours.deliveries())
 def test_values_can_be_copied_and_pickled(delivery: Delivery) -> None:
     hook = HookConfiguration(
-        address=delivery.address, enabled=True, secrets=("secret",), repository=Belonging.OURS, version=1
+        address=delivery.address, enabled=True, secrets=("secret",), repository=Belonging.THIS_INTEGRATION, version=1
     )
     admitted = admit(delivery, hook)
     outcome = decide(admitted) if isinstance(admitted, VerifiedDelivery) else admitted

@@ -70,9 +70,9 @@ def test_the_body_of_an_endpoint_has_all_its_public_fields() -> None:
         created_at=START,
     )
 
-    told = body_of(endpoint)
+    body = body_of(endpoint)
 
-    assert told == {
+    assert body == {
         "id": "whe_1",
         "url": "https://acme.example/hook",
         "description": "The chat",
@@ -85,14 +85,14 @@ def test_the_body_of_an_endpoint_has_all_its_public_fields() -> None:
         "createdAt": "2026-01-01T00:00:00.000Z",
         "recipients": [],
     }
-    assert body_of(evolve(endpoint, previous_secret_until=None)) == told | {"previousSecretUntil": None}
+    assert body_of(evolve(endpoint, previous_secret_until=None)) == body | {"previousSecretUntil": None}
 
 
 @pytest.mark.parametrize(
     ("started_by", "field"), [("trg_1", "triggerId"), ("sch_1", "scheduleId"), ("job_1", "jobId"), ("else", None)]
 )
 def test_the_message_of_a_failed_run_names_its_starter(started_by: str, field: str | None) -> None:
-    told = run_failed(
+    message = run_failed(
         organization_id="org_1",
         run_id="run",
         started_by=started_by,
@@ -102,5 +102,5 @@ def test_the_message_of_a_failed_run_names_its_starter(started_by: str, field: s
         due_at=START,
     )
 
-    starters = {name: told.data[name] for name in ("triggerId", "scheduleId", "jobId")}
+    starters = {name: message.data[name] for name in ("triggerId", "scheduleId", "jobId")}
     assert starters == {name: started_by if name == field else None for name in starters}

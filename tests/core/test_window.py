@@ -67,8 +67,8 @@ def counting(at_ms: list[int], admitted: list[int]) -> dict[int, int]:
 
     A request counts as of the earliest time of a later request, if that is earlier than its own.
     """
-    counted_as = {place: min(at_ms[place:]) for place in admitted}
-    return {place: each for place, each in counted_as.items() if at_ms[-1] - each < WINDOW_MS}
+    counted_as = {index: min(at_ms[index:]) for index in admitted}
+    return {index: each for index, each in counted_as.items() if at_ms[-1] - each < WINDOW_MS}
 
 
 @settings(max_examples=100)
@@ -78,17 +78,17 @@ def test_a_request_is_admitted_if_and_only_if_fewer_than_the_limit_were_in_the_l
 ) -> None:
     window = Window()
     admitted: list[int] = []
-    for place, now in enumerate(at_ms):
+    for index, now in enumerate(at_ms):
         before = window
         window, verdict = hit(window, rate(limit), from_ms(now))
 
-        counts = counting(at_ms[: place + 1], admitted)
+        counts = counting(at_ms[: index + 1], admitted)
         assert verdict.admitted == (len(counts) < limit)
         # A request that has left the window stays out, also when the clock is set back.
         admitted = list(counts)
         counted = list(counts.values())
         if verdict.admitted:
-            admitted.append(place)
+            admitted.append(index)
             counted.append(now)
         elif not before.hits_ms or before.hits_ms[-1] <= now:
             assert window is before
@@ -155,11 +155,11 @@ def test_a_cached_refusal_equals_the_verdict_of_the_window_while_it_holds(oldest
     assert same is window
     now = from_ms(T0 + oldest + later)
 
-    remembered = refused_until(rate(2), refused.reset_at_ms, now)
+    cached = refused_until(rate(2), refused.reset_at_ms, now)
     # The next request corrects a step of the clock after which the oldest request still counts.
-    if remembered is not None and later >= 0:
-        assert remembered == hit(window, rate(2), now)[1]
-    assert (remembered is None) == (not T0 <= to_ms(now) < T0 + WINDOW_MS)
+    if cached is not None and later >= 0:
+        assert cached == hit(window, rate(2), now)[1]
+    assert (cached is None) == (not T0 <= to_ms(now) < T0 + WINDOW_MS)
 
 
 @given(st.integers(1, 6), times(FORWARD | FORWARD | BACK), FORWARD | BACK)

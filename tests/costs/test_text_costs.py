@@ -21,7 +21,7 @@ from contentsvc_adapters.writers.openai_compatible import inert
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.markdown import inline, masked_line, safe_url
 from contentsvc_core.content.changelog.release_notes import clean
-from contentsvc_core.content.changelog.tenses import narrated
+from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.forms import social_posts, write_content
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.pages import decode_page, site_facts
@@ -141,7 +141,7 @@ FUNCTIONS: Final[dict[str, _Work]] = {
     "inert for plain text": social_posts.inert,
     "weight": social_posts.weight,
     "text_of": text_of,
-    "narrated": narrated,
+    "conjugated": conjugated,
     "unfounded": lambda text: unfounded(text, text),
     **{
         f"write_content, {kind.value}": lambda text, kind=kind: write_content(_of_push(kind, text))

@@ -98,8 +98,8 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     await created(browsing, description="Deploys")
     endpoint = await standing(acme)
     own = f"{PATH}/{endpoint.id}"
-    told = await browsing.send((await browsing.open(own)).form(f"{own}/test"))
-    assert "The test message is sent" in told.response.text
+    answer = await browsing.send((await browsing.open(own)).form(f"{own}/test"))
+    assert "The test message is sent" in answer.response.text
     await dispatched(acme, 500)
 
     (entry,) = await acme.world.stores.journal.entries(acme.organization.id)

@@ -225,7 +225,7 @@ async def _whole(acme: Caller) -> list[object]:
 
 @pytest.mark.parametrize(
     ("where", "typed", "at_fault", "words"),
-    [(where, typed | fault, *told) for where, (typed, faults) in _FAULTS.items() for fault, *told in faults],
+    [(where, typed | fault, *more) for where, (typed, faults) in _FAULTS.items() for fault, *more in faults],
 )
 async def test_a_fault_is_shown_at_its_field_and_what_was_typed_stays(
     acme: Caller, browsing: Browsing, where: str, typed: dict[str, Any], at_fault: str, words: str
@@ -267,9 +267,9 @@ async def test_a_form_that_was_opened_before_another_change_is_not_saved_at_once
 ) -> None:
     below = {"brand": f"/brands/{(await branded(acme)).id}", "changelog": "/changelog", "house-style": "/house-style"}
     path = f"/dashboard{below.get(kind) or (await addresses(acme))[kind][0]}"
-    mine, theirs = values
+    mine, others = values
     form = (await browsing.open(path)).form(path)
-    await browsing.send((await browsing.open(path)).form(path), **{field: theirs})
+    await browsing.send((await browsing.open(path)).form(path), **{field: others})
     if kind in {"trigger", "schedule", "house-style"}:
         # A preview without scripts shows the form again, and forgets nothing of it.
         preview = f"/dashboard/{kind.removesuffix('s')}{'' if kind == 'house-style' else 's'}/preview"
@@ -279,7 +279,7 @@ async def test_a_form_that_was_opened_before_another_change_is_not_saved_at_once
 
     assert (refused.status, "This was saved elsewhere" in refused.text) == (409, True)
     assert refused.form(path).fields[field] == [mine]
-    assert (await browsing.open(path)).form(path).fields[field] == [theirs]
+    assert (await browsing.open(path)).form(path).fields[field] == [others]
     # Sent again, it overwrites the change that the page has reported.
     assert (await browsing.send(refused.form(path))).status == 200
     assert (await browsing.open(path)).form(path).fields[field] == [mine]

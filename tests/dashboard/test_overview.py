@@ -185,7 +185,7 @@ async def test_a_script_gets_the_figures_alone(acme: Caller, browsing: Browsing)
     "accept",
     ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"],
 )
-async def test_the_front_door_leads_a_browser_to_the_dashboard(world: ApiWorld, accept: str) -> None:
+async def test_the_root_path_redirects_a_browser_to_the_dashboard(world: ApiWorld, accept: str) -> None:
     answer = await world.send("GET", "/", headers={"Accept": accept})
 
     assert (answer.status_code, answer.headers["location"]) == (303, "/dashboard")
@@ -193,7 +193,7 @@ async def test_the_front_door_leads_a_browser_to_the_dashboard(world: ApiWorld, 
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "application/json, text/html;q=0.5", ""])
-async def test_other_clients_find_nothing_at_the_front_door(world: ApiWorld, accept: str) -> None:
+async def test_other_clients_get_404_at_the_root_path(world: ApiWorld, accept: str) -> None:
     answer = await world.send("GET", "/", headers={"Accept": accept} if accept else {})
 
     assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})

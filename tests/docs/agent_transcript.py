@@ -39,7 +39,7 @@ _MASKS: Final = (
 
 
 @frozen(kw_only=True)
-class Place:
+class PreparedServer:
     """A server with the history, and a key with all scopes."""
 
     installation: Installation
@@ -49,7 +49,7 @@ class Place:
 
 
 @contextlib.contextmanager
-def place(folder: Path) -> Generator[Place]:
+def prepared_server(folder: Path) -> Generator[PreparedServer]:
     """Serve a new installation with the history."""
     prepared: Prepared = prepare(folder)
     installation = prepared.installation
@@ -61,10 +61,10 @@ def place(folder: Path) -> Generator[Place]:
             sent = httpx.post(f"{server.url}{prepared.hook.path}", content=body, headers=headers, trust_env=False)
             assert sent.status_code == 200, sent.text
         installation.until_runs_ended()
-        yield Place(installation=installation, server=server, hook=prepared.hook, key=key)
+        yield PreparedServer(installation=installation, server=server, hook=prepared.hook, key=key)
 
 
-def transcript(at: Place, *more: str) -> str:
+def transcript(at: PreparedServer, *more: str) -> str:
     """Run the agent; return its output."""
     environment = at.installation.environment | {
         "CONTENTSVC_API_KEY": at.key,
@@ -94,12 +94,12 @@ def masked(text: str) -> str:
 
 def write() -> None:
     """Write a new transcript to the page."""
-    with tempfile.TemporaryDirectory() as folder, place(Path(folder)) as at:
-        told = transcript(at, f"{at.server.url}/mcp")
+    with tempfile.TemporaryDirectory() as folder, prepared_server(Path(folder)) as at:
+        text = transcript(at, f"{at.server.url}/mcp")
     page = PAGE.read_text("utf-8")
     before, _, rest = page.partition("```text transcript\n")
     _, _, after = rest.partition("\n```\n")
-    PAGE.write_text(f"{before}```text transcript\n{told.strip()}\n```\n{after}", "utf-8")
+    PAGE.write_text(f"{before}```text transcript\n{text.strip()}\n```\n{after}", "utf-8")
 
 
 if __name__ == "__main__":

@@ -242,7 +242,7 @@ def _forked(asked: socket.socket, port: str, started: set[int]) -> None:
     with asked, contextlib.ExitStack() as stack:
         message, numbers, _, _ = socket.recv_fds(asked, 1024 * 1024, 3)
         files: list[IO[bytes]] = [
-            stack.enter_context(os.fdopen(number, "rb" if place == 0 else "wb")) for place, number in enumerate(numbers)
+            stack.enter_context(os.fdopen(number, "rb" if index == 0 else "wb")) for index, number in enumerate(numbers)
         ]
         order = json.loads(message)
         arguments = order["arguments"]

@@ -94,9 +94,9 @@ def section(text: str, heading: str) -> str:
 def rows(text: str) -> list[list[str]]:
     """Return the cells of the tables in ``text``, without the heads."""
     cells = [[cell.strip() for cell in match.split(" | ")] for match in _ROW.findall(without_fences(text))]
-    rules = [place for place, row in enumerate(cells) if set("".join(row)) <= set("-| :")]
-    heads = {place - 1 for place in rules}
-    return [row for place, row in enumerate(cells) if place not in heads and place not in rules]
+    rules = [index for index, row in enumerate(cells) if set("".join(row)) <= set("-| :")]
+    heads = {index - 1 for index in rules}
+    return [row for index, row in enumerate(cells) if index not in heads and index not in rules]
 
 
 def code(cell: str) -> list[str]:

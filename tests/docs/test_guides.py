@@ -70,13 +70,13 @@ def test_every_block_of_the_guides_is_run_or_has_a_reason() -> None:
     }
     guides |= {"docs/operations.md", "docs/dashboard.md"}
     found = {(page, fence.text.splitlines()[0]): fence.rest for page in guides for fence in fences(read(page), "sh")}
-    skipped = {place: rest for place, rest in found.items() if rest.startswith("no-run")}
+    skipped = {block: rest for block, rest in found.items() if rest.startswith("no-run")}
 
     assert {page for page in guides if blocks(page)} == {*_LONGER, *(guide.page for guide in GUIDES)}
     assert set(skipped) == NOT_RUN
-    for place, rest in skipped.items():
+    for block, rest in skipped.items():
         # A backtick would end the fence (CommonMark 4.5).
-        assert re.fullmatch(r"no-run: [^`]{10,}", rest), place
+        assert re.fullmatch(r"no-run: [^`]{10,}", rest), block
         for test in re.findall(r"tests/\S+\.py", rest):
             assert Path(test).exists()
     assert {rest for rest in found.values() if rest not in skipped.values()} <= {"", "another-terminal"}

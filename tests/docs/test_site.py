@@ -79,8 +79,8 @@ def document() -> dict[str, Any]:
 def test_the_page_of_operations_has_every_operation_and_every_body(document: dict[str, Any]) -> None:
     page = operations_page(document)
 
-    places = re.findall(r"^### `([A-Z]+) (\S+)`$", page, re.MULTILINE)
-    assert sorted(places) == sorted(
+    operations = re.findall(r"^### `([A-Z]+) (\S+)`$", page, re.MULTILINE)
+    assert sorted(operations) == sorted(
         (method.upper(), path) for path, item in document["paths"].items() for method in item
     )
     assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= anchors(page)

@@ -106,7 +106,7 @@ class Bindings:
             if len(own_value) != len(foreign):
                 return [f"{where}: the page has {len(own_value)} items, here are {len(foreign)}"]
             pairs = enumerate(zip(own_value, foreign, strict=True))
-            return [each for place, (one, two) in pairs for each in self.differences(one, two, f"{where}[{place}]")]
+            return [each for index, (one, two) in pairs for each in self.differences(one, two, f"{where}[{index}]")]
         if isinstance(page, str) and isinstance(here, str):
             return [] if self._same(page, here) else [f"{where}: the page has {page!r}, here is {here!r}"]
         same = json.dumps(page) == json.dumps(here)

@@ -278,7 +278,7 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_unique() -> None:
     connected()
     create = ("trigger", "create", "--repository-id", "4242", "--output")
     one, two = (command(*create, kind)["id"] for kind in ("changelog", "blog_post"))
-    shared = one[: next(place for place, (a, b) in enumerate(zip(one, two, strict=True)) if a != b)]
+    shared = one[: next(index for index, (a, b) in enumerate(zip(one, two, strict=True)) if a != b)]
     unique = one[: len(shared) + 1]
 
     assert command("trigger", "show", unique)["id"] == one
@@ -350,8 +350,8 @@ def test_a_sample_passes_through_the_filters_of_its_trigger() -> None:
     named = command("trigger", "create", "--repository-id", "4242", "--event", "push", "--branch", "release/*")["id"]
 
     def why(trigger: str, *sample: str) -> str | None:
-        told = command("trigger", "test", trigger, *sample)
-        return None if told["matches"] else told["why"]
+        answer = command("trigger", "test", trigger, *sample)
+        return None if answer["matches"] else answer["why"]
 
     fix = ("--message", "fix(api): a fault")
     assert why(created) == "no commit has a scope that matches api"

@@ -66,7 +66,7 @@ def calls() -> list[list[str]]:
     in_readme = [shlex.split(line.partition(" contentsvc ")[2]) for line in lines if " exec " in line]
     assert len(in_readme) == 2
     found = [json.loads(default), *(words[1:] for words in in_unit), *in_compose, *in_readme]
-    return [words for place, words in enumerate(found) if words not in found[:place]]
+    return [words for index, words in enumerate(found) if words not in found[:index]]
 
 
 @pytest.mark.parametrize("words", calls(), ids=" ".join)
@@ -292,8 +292,8 @@ def test_the_sequence_of_the_compose_file_works_outside_of_containers(tmp_path: 
         prepared = prepare(tmp_path, **(own | {"database_url": url}))
         with serving(installation, name="node-1") as first, serving(installation, name="node-2") as second:
             assert health_check(first.port) == 0
-            told = [deliver(prepared, node, "d-1").json()["message"] for node in (first, second)]
-            assert told == ["Processed push event (pushed)", "Webhook already processed (duplicate delivery)"]
+            answers = [deliver(prepared, node, "d-1").json()["message"] for node in (first, second)]
+            assert answers == ["Processed push event (pushed)", "Webhook already processed (duplicate delivery)"]
             installation.until_runs_ended()
             pages = [
                 httpx.get(f"{node.url}/metrics", trust_env=False, verify=PLAIN, timeout=30).text

@@ -58,7 +58,7 @@ def doctor(*arguments: str) -> Result:
     return invoke("doctor", *all_arguments)
 
 
-class Told:
+class Findings:
     """The output of the doctor."""
 
     def __init__(self, done: Result) -> None:
@@ -80,8 +80,8 @@ class Told:
         return {each["check"]: each["state"] for each in self.body["checks"]}
 
 
-def told(*arguments: str) -> Told:
-    return Told(doctor(*arguments, "--json"))
+def findings_of(*arguments: str) -> Findings:
+    return Findings(doctor(*arguments, "--json"))
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def change(statement: str, *values: object) -> None:
 
 
 def test_in_an_empty_folder_there_is_no_fault_and_nothing_is_made(folder: Path) -> None:
-    found = told()
+    found = findings_of()
 
     assert found.exit_code == 0
     state, output = found.one("database")
@@ -110,14 +110,14 @@ def test_in_an_empty_folder_there_is_no_fault_and_nothing_is_made(folder: Path) 
 def test_a_folder_in_the_place_of_the_database_is_named(folder: Path) -> None:
     (folder / "contentsvc.db").mkdir()
 
-    found = told()
+    found = findings_of()
 
     assert found.one("database") == ("fault", "'contentsvc.db' is a folder")
     assert found.states()["file"] == "skipped"
 
 
 def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
-    found = told()
+    found = findings_of()
 
     assert found.exit_code == 0
     assert found.states() == {
@@ -138,7 +138,7 @@ def test_a_database_in_order_has_no_fault(connected: dict[str, Any]) -> None:
     assert found.one("key")[1] == "the file contentsvc.db.key decrypts the stored secrets (1 tried)"
 
 
-def test_people_are_told_the_state_in_a_word_and_what_to_do() -> None:
+def test_the_answer_to_people_has_the_state_in_a_word_and_what_to_do() -> None:
     done = doctor()
 
     assert done.exit_code == 0
@@ -164,7 +164,7 @@ def test_each_setting_that_cannot_be_used_is_named_and_no_secret_is(
     for name, value in environment.items():
         monkeypatch.setenv(f"CONTENTSVC_{name}", value)
 
-    found = told()
+    found = findings_of()
 
     assert found.exit_code == 1
     faults = [each["found"].split()[0] for each in found.all("settings") if each["state"] == "fault"]
@@ -183,7 +183,7 @@ def test_a_database_url_that_cannot_be_used_leads_to_no_other_database(
 ) -> None:
     monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "mysql://root:hunter2@db/x")
 
-    found = told()
+    found = findings_of()
 
     assert found.exit_code == 1
     assert found.one("database") == ("skipped", "CONTENTSVC_DATABASE_URL is invalid")
@@ -192,12 +192,12 @@ def test_a_database_url_that_cannot_be_used_leads_to_no_other_database(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid"])
-def test_a_database_that_is_away_is_said_to_be_and_the_rest_is_looked_at(
+def test_an_unreachable_database_is_reported_and_the_other_checks_run(
     monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     monkeypatch.setenv("CONTENTSVC_DATABASE_URL", f"postgresql+asyncpg://ada:hunter2@{host}/contents")
 
-    found = told()
+    found = findings_of()
 
     assert found.exit_code == 1
     assert found.one("database")[0] == "fault"
@@ -209,12 +209,12 @@ def test_a_database_that_is_away_is_said_to_be_and_the_rest_is_looked_at(
 def test_a_folder_that_is_not_there_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONTENTSVC_DATABASE_URL", "sqlite+aiosqlite:///missing/x.db")
 
-    state, output = told().one("database")
+    state, output = findings_of().one("database")
 
     assert (state, output.endswith("missing does not exist")) == ("fault", True)
 
 
-def test_a_copied_folder_whose_settings_name_the_old_one_is_noticed(
+def test_a_copied_folder_with_settings_of_the_old_one_is_reported(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, here = folder / "old", folder / "new"
@@ -223,13 +223,13 @@ def test_a_copied_folder_whose_settings_name_the_old_one_is_noticed(
     monkeypatch.setenv("CONTENTSVC_DATABASE_URL", f"sqlite+aiosqlite:///{old}/contentsvc.db")
     command("organization", "create", "Acme")
     monkeypatch.chdir(here)
-    assert told().one("database")[0] == "ok"
+    assert findings_of().one("database")[0] == "ok"
     (here / "contentsvc.db").touch()
 
-    state, output = told().one("database")
+    state, output = findings_of().one("database")
     assert (state, output.endswith("; this folder has another contentsvc.db")) == ("warning", True)
     (old / "contentsvc.db").unlink()
-    (missing,) = told().all("database")
+    (missing,) = findings_of().all("database")
 
     assert missing["state"] == "fault"
     assert missing["found"] == f"there is no database at '{old}/contentsvc.db', but this folder has a contentsvc.db"
@@ -251,7 +251,7 @@ def test_on_a_narrow_terminal_a_finding_is_under_its_name(folder: Path, monkeypa
 def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
     (folder / "contentsvc.db").write_text("this is no database, and long enough to be seen as none" * 20)
 
-    found = told()
+    found = findings_of()
 
     assert (found.one("database")[0], found.one("file")[0]) == ("fault", "fault")
     assert found.all("database")[0]["advice"] == "see the check 'file'"
@@ -263,19 +263,19 @@ def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
 def test_a_file_that_may_only_be_read_is_a_fault(
     connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch, owner: int
 ) -> None:
-    told()
+    findings_of()
     with tempfile.TemporaryDirectory(dir="/tmp") as named:
-        place = Path(named)
+        database_file = Path(named)
         for file in Path().glob("contentsvc.db*"):
-            (place / file.name).write_bytes(file.read_bytes())
-            (place / file.name).chmod(0o444)
-        place.chmod(0o755)
+            (database_file / file.name).write_bytes(file.read_bytes())
+            (database_file / file.name).chmod(0o444)
+        database_file.chmod(0o755)
         # SQLite begins a transaction on a read-only file if the user can create its log.
-        os.chown(place, owner, -1)
-        monkeypatch.chdir(place)
+        os.chown(database_file, owner, -1)
+        monkeypatch.chdir(database_file)
         os.seteuid(65534)
         try:
-            found = told()
+            found = findings_of()
         finally:
             os.seteuid(0)
         monkeypatch.undo()
@@ -288,16 +288,16 @@ def test_a_file_that_may_only_be_read_is_a_fault(
 def test_files_that_other_users_may_read_are_named_with_the_command_that_closes_them(
     connected: dict[str, Any], folder: Path
 ) -> None:
-    assert told().all("access") == []
+    assert findings_of().all("access") == []
     for name in ("contentsvc.db.serving", "engine.db"):
         (folder / name).touch(0o600)
     for name in ("contentsvc.db", "contentsvc.db.serving", "engine.db", "contentsvc.db.key"):
         (folder / name).chmod(0o644)
     # The folder of this test is private.
-    assert told().all("access") == []
+    assert findings_of().all("access") == []
     folder.chmod(0o755)
 
-    found = told()
+    found = findings_of()
 
     # The key has a check of its own.
     named = ("contentsvc.db", "contentsvc.db.serving", "engine.db")
@@ -305,7 +305,7 @@ def test_files_that_other_users_may_read_are_named_with_the_command_that_closes_
     command = found.all("access")[0]["advice"]
     assert command == f"chmod 600 {folder}/contentsvc.db* {folder}/engine.db*"
     subprocess.run(["sh", "-c", command], check=True)
-    assert told().all("access") == []
+    assert findings_of().all("access") == []
 
 
 def test_a_file_on_a_full_disk_is_a_fault_without_advice_about_permissions(connected: dict[str, Any]) -> None:
@@ -313,7 +313,7 @@ def test_a_file_on_a_full_disk_is_a_fault_without_advice_about_permissions(conne
     # No file can grow, as on a full disk.
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, old[1]))
     try:
-        found = told()
+        found = findings_of()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
@@ -324,7 +324,7 @@ def test_a_file_on_a_full_disk_is_a_fault_without_advice_about_permissions(conne
 def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any]) -> None:
     with closing(sqlite3.connect("contentsvc.db", isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")
-        found = told()
+        found = findings_of()
 
     assert found.one("file") == ("fault", "the file is not writable: database is locked")
 
@@ -332,7 +332,7 @@ def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any])
 def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[str, Any]) -> None:
     change("PRAGMA journal_mode=DELETE")
 
-    state, output = told().one("file")
+    state, output = findings_of().one("file")
 
     assert (state, "journal mode delete" in output) == ("warning", True)
 
@@ -349,7 +349,7 @@ def test_a_schema_of_another_version_is_named(
 ) -> None:
     change("UPDATE alembic_version SET version_num = ?", revision)
 
-    found = told()
+    found = findings_of()
 
     assert found.one("schema")[0] == state
     assert revision in found.one("schema")[1]
@@ -362,7 +362,7 @@ def test_a_schema_of_another_version_is_named(
 def test_a_file_without_a_schema_needs_no_backup(folder: Path) -> None:
     (folder / "contentsvc.db").touch()
 
-    found = told()
+    found = findings_of()
 
     assert found.one("schema") == ("warning", f"there is no schema yet; this version needs {HEAD}")
     assert found.all("schema")[0]["advice"] == "run 'contentsvc migrate'; 'serve' and other commands also create it"
@@ -372,7 +372,7 @@ def test_a_file_without_a_schema_needs_no_backup(folder: Path) -> None:
 def test_a_file_of_another_application_is_a_fault(folder: Path) -> None:
     change("CREATE TABLE lamps (lit)")
 
-    found = told()
+    found = findings_of()
 
     assert found.one("schema")[0] == "fault"
     assert "another application" in found.one("schema")[1]
@@ -384,36 +384,36 @@ def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
     connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "another key of thirty-two characters")
-    assert told().one("key") == ("fault", "CONTENTSVC_SECRET_KEY does not decrypt 1 of 1 stored secrets")
+    assert findings_of().one("key") == ("fault", "CONTENTSVC_SECRET_KEY does not decrypt 1 of 1 stored secrets")
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "hunter2")
-    found = told()
+    found = findings_of()
     assert found.all("key")[0]["found"].startswith("the secret key is too short")
     assert "hunter2" not in json.dumps(found.body)
     monkeypatch.delenv("CONTENTSVC_SECRET_KEY")
     (folder / "contentsvc.db.key").chmod(0o644)
-    found = told()
+    found = findings_of()
     assert found.one("key")[0] == "warning"
     assert found.all("key")[0]["advice"] == "chmod 600 contentsvc.db.key"
     (folder / "contentsvc.db.key").unlink()
-    assert told().all("key")[0]["state"] == "fault"
+    assert findings_of().all("key")[0]["state"] == "fault"
     assert not (folder / "contentsvc.db.key").exists()
 
 
-def test_runs_that_nobody_takes_are_a_warning(connected: dict[str, Any], folder: Path) -> None:
+def test_runs_without_a_worker_are_a_warning(connected: dict[str, Any], folder: Path) -> None:
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
     body = push_body("feat: a lamp", repository_id=4242)
     (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
     command("receive", "x.jsonl", "--integration", connected["integrationId"])
-    assert told().one("runs")[0] == "ok"
+    assert findings_of().one("runs")[0] == "ok"
     change("UPDATE workflow_runs SET due_at = ?", (int(time.time()) - 7200) * 1000)
 
-    assert told().one("runs") == ("warning", "1 pending, 0 running; the oldest has been due for 2 h")
+    assert findings_of().one("runs") == ("warning", "1 pending, 0 running; the oldest has been due for 2 h")
 
 
 def test_executors_are_watched(connected: dict[str, Any]) -> None:
     change("INSERT INTO executors (id, beats) VALUES ('exe_dead', 7)")
 
-    (found,) = told().all("executors")
+    (found,) = findings_of().all("executors")
     assert found == {
         "check": "executors",
         "state": "warning",
@@ -491,7 +491,7 @@ READY = (200, {"status": "ready"})
 
 def test_a_server_is_known_by_its_version_and_its_dashboard_is_named() -> None:
     with answering(__v1__status=status(), __health__ready=READY, __dashboard=(200, "<title>Sign in</title>")) as port:
-        found = told("--port", port)
+        found = findings_of("--port", port)
 
     assert found.one("server") == ("ok", f"contentsvc {VERSION} answers on 127.0.0.1 port {port}")
     assert found.one("dashboard") == ("ok", f"http://127.0.0.1:{port}/dashboard")
@@ -518,7 +518,7 @@ def test_without_a_port_the_base_urls_one_is_checked_and_the_command_that_serves
     port = free_port()
     monkeypatch.setenv("CONTENTSVC_BASE_URL", f"http://127.0.0.1:{port}")
 
-    found = Told(invoke("doctor", "--json"))
+    found = Findings(invoke("doctor", "--json"))
 
     serve = f"'contentsvc serve --port {port}'"
     assert found.one("server")[1] == f"no server runs on 127.0.0.1 port {port}; the port is free for {serve}"
@@ -528,18 +528,18 @@ def test_without_a_port_the_base_urls_one_is_checked_and_the_command_that_serves
 def test_a_server_of_another_version_or_that_is_not_ready_is_named() -> None:
     not_ready = (503, {"error": "Not ready: the engine has stopped\x1b[2J"})
     with answering(__v1__status=status("0.0.1"), __health__ready=not_ready) as port:
-        found = told("--port", port)
+        found = findings_of("--port", port)
 
     assert [each["state"] for each in found.all("server")] == ["warning", "fault"]
     assert found.all("server")[0]["found"].startswith("contentsvc 0.0.1 answers")
     assert found.all("server")[1]["found"] == "Not ready: the engine has stopped [2J"
 
 
-def test_a_worker_and_a_stranger_are_told_apart() -> None:
+def test_a_worker_and_another_program_are_distinguished() -> None:
     with answering(__health__live=(200, {"status": "live"}), __health__ready=READY) as port:
-        assert told("--port", port).one("server") == ("ok", f"a worker answers on 127.0.0.1 port {port}")
+        assert findings_of("--port", port).one("server") == ("ok", f"a worker answers on 127.0.0.1 port {port}")
     with answering(__v1__status=(200, "<h1>Hello</h1>")) as port:
-        assert told("--port", port).one("server") == (
+        assert findings_of("--port", port).one("server") == (
             "warning",
             f"another program answers on 127.0.0.1 port {port}",
         )
@@ -547,7 +547,7 @@ def test_a_worker_and_a_stranger_are_told_apart() -> None:
 
 def test_a_server_that_is_live_but_has_not_loaded_the_rest_is_no_other_program() -> None:
     with answering(__v1__status=(0, {}), __health__live=(200, {"status": "live"})) as port:
-        state, found = told("--port", port).one("server")
+        state, found = findings_of("--port", port).one("server")
 
     assert state == "warning"
     assert found.startswith(f"the server on 127.0.0.1 port {port} is live, but slow: ")
@@ -555,13 +555,13 @@ def test_a_server_that_is_live_but_has_not_loaded_the_rest_is_no_other_program()
 
 def test_a_server_without_a_free_connection_is_no_other_program() -> None:
     with answering(__v1__status=(503, {"error": "Too many connections"})) as port:
-        found = told("--port", port)
+        found = findings_of("--port", port)
 
     assert found.one("server") == ("fault", f"too many connections are open on 127.0.0.1 port {port}")
 
 
 def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
-    found = told("--host", "192.0.2.1", "--port", "8000")
+    found = findings_of("--host", "192.0.2.1", "--port", "8000")
 
     assert found.all("server")[0]["state"] in {"warning", "fault"}
 
@@ -583,12 +583,12 @@ async def test_an_address_that_code_hosts_cannot_reach_is_a_warning(base_url: st
 def test_a_code_host_is_asked_without_a_token(connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     with CodeHostServer() as host:
         monkeypatch.setenv("CONTENTSVC_GITHUB_API_URL", host.api_url)
-        found = told()
+        found = findings_of()
         assert found.one("code host github")[0] == "ok"
         assert [each["state"] for each in found.all("clock")] == ["ok", "ok"]
         assert host.requests
         assert not [each for each in host.requests if "authorization" in {name.lower() for name in each.headers}]
-    found = told()
+    found = findings_of()
     assert found.one("code host github")[0] == "warning"
     assert found.exit_code == 0
 
@@ -596,7 +596,7 @@ def test_a_code_host_is_asked_without_a_token(connected: dict[str, Any], monkeyp
 def test_a_page_that_is_no_api_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     with answering(__=(200, "<h1>Sign in</h1>")) as port:
         monkeypatch.setenv("CONTENTSVC_CODEHOST_API_URL", f"http://127.0.0.1:{port}")
-        state, output = told().one("code host codehost")
+        state, output = findings_of().one("code host codehost")
 
     assert (state, output.endswith("but not as an API")) == ("warning", True)
 
@@ -621,7 +621,7 @@ def test_the_model_server_is_asked_with_the_key_and_for_no_text(
         monkeypatch.setenv("CONTENTSVC_WRITER_URL", f"http://127.0.0.1:{port}/v1")
         done = doctor("--json")
 
-    assert Told(done).one("model") == (state, f"http://127.0.0.1:{port}/v1 {output}")
+    assert Findings(done).one("model") == (state, f"http://127.0.0.1:{port}/v1 {output}")
     assert Answers.keys == ["Bearer sk-0123456789"]
     assert "sk-0123456789" not in done.stdout
 
@@ -630,7 +630,7 @@ def test_a_model_server_that_is_away_is_a_fault(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("CONTENTSVC_WRITER_MODEL", "large-1")
     monkeypatch.setenv("CONTENTSVC_WRITER_URL", "http://model.invalid/v1")
 
-    (found,) = told().all("model")
+    (found,) = findings_of().all("model")
 
     assert found["state"] == "fault"
     assert found["found"].startswith("http://model.invalid/v1 cannot be reached: ")
@@ -707,7 +707,7 @@ async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
 
 @pytest.mark.slow("looks at several databases of PostgreSQL")
 @pytest.mark.parametrize(
-    ("numbers", "state", "told_beside"),
+    ("numbers", "state", "findings_beside"),
     [
         ((14, 12), "warning", None),
         ((15, 0), "ok", "version 17 and newer release the locks of a stalled process"),
@@ -715,8 +715,8 @@ async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
         ((17, 0), "ok", None),
     ],
 )
-def test_what_an_older_postgresql_lacks_is_said(
-    monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...], state: str, told_beside: str | None
+def test_what_an_older_postgresql_lacks_is_named(
+    monkeypatch: pytest.MonkeyPatch, numbers: tuple[int, ...], state: str, findings_beside: str | None
 ) -> None:
     asked = DatabaseInspector.server
 
@@ -726,23 +726,23 @@ def test_what_an_older_postgresql_lacks_is_said(
     monkeypatch.setattr(DatabaseInspector, "server", older)
     with postgres.emptied() as url:
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
-        found = told()
+        found = findings_of()
 
-    told_state, output = found.one("database")
-    assert told_state == state
+    state_of, output = found.one("database")
+    assert state_of == state
     assert output.startswith(f"PostgreSQL {numbers[0]}.{numbers[1]}, ")
-    assert output.partition("synchronous_commit is on")[2] == (f"; {told_beside}" if told_beside else "")
+    assert output.partition("synchronous_commit is on")[2] == (f"; {findings_beside}" if findings_beside else "")
 
 
 @pytest.mark.slow("looks at several databases of PostgreSQL")
 def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     with postgres.database() as url:
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
-        found = told()
+        found = findings_of()
         assert found.one("key")[1].startswith("CONTENTSVC_SECRET_KEY is not set")
         assert found.all("key")[0]["advice"] == "docs/operations.md, The key, says how to make, keep and restore keys"
         monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "a key of thirty-two characters or more")
-        found = told()
+        found = findings_of()
         state, output = found.one("database")
         assert (state, output.startswith("PostgreSQL "), output.endswith("synchronous_commit is on")) == (
             "ok",
@@ -758,12 +758,12 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         assert found.one("engine") == ("fault", "dbos: its tables are missing")
         command("migrate")
         assert found.exit_code == 1
-        found = told()
+        found = findings_of()
         assert found.one("engine")[1].startswith("dbos: the database answers; its tables have version ")
         assert found.exit_code == 0
         # As after a restore with another role.
         postgres.rows(url, f'ALTER DATABASE "{make_url(url).database}" SET role TO pg_monitor')
-        found = told()
+        found = findings_of()
         state, output = found.one("schema")
         tables = f"{len(metadata.tables)} tables"
         assert (state, output.split(",")[0]) == ("fault", f"the database role may not read and change {tables}")
@@ -780,7 +780,7 @@ def test_a_postgresql_database_without_a_schema_is_a_fault(monkeypatch: pytest.M
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "a key of thirty-two characters or more")
     with postgres.database(migrated=False) as url:
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
-        found = told()
+        found = findings_of()
 
     assert found.one("schema") == ("fault", f"there is no schema yet; this version needs {HEAD}")
     assert found.all("schema")[0]["advice"] == "run 'contentsvc migrate' once"
@@ -791,7 +791,7 @@ def test_the_engine_beside_a_file_makes_its_tables_itself(
 ) -> None:
     monkeypatch.setenv("CONTENTSVC_ENGINE", "dbos")
 
-    assert told().one("engine")[0] == "ok"
+    assert findings_of().one("engine")[0] == "ok"
     assert not Path("engine.db").exists()
 
 
@@ -800,13 +800,13 @@ def test_references_to_missing_rows_are_counted(connected: dict[str, Any], folde
     body = push_body("feat: a lamp", repository_id=4242)
     (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
     command("receive", "x.jsonl", "--integration", connected["integrationId"])
-    assert told().one("references")[0] == "ok"
+    assert findings_of().one("references")[0] == "ok"
     change("DELETE FROM events")
     change("UPDATE log_entries SET organization_id = 'gone'")
 
     sentence = "rows refer to events or organizations that do not exist"
     tables = "1 of workflow_runs, 1 of context_records, 1 of log_entries"
-    assert told().one("references") == ("fault", f"{sentence}: {tables}")
+    assert findings_of().one("references") == ("fault", f"{sentence}: {tables}")
 
 
 def test_documents_that_were_given_up_are_counted(connected: dict[str, Any]) -> None:
@@ -815,7 +815,7 @@ def test_documents_that_were_given_up_are_counted(connected: dict[str, Any]) -> 
     for name, begun, begun_version in (("a", 4, 1), ("b", 4, 1), ("tried", 3, 1), ("changed since", 4, 0)):
         change(f"{insert} VALUES ('org', 'context', ?, 1, ?, ?)", name, begun, begun_version)
 
-    assert told().one("search") == (
+    assert findings_of().one("search") == (
         "warning",
         "2 documents are not indexed: indexing failed three times",
     )
@@ -841,28 +841,28 @@ def test_mails_that_wait_or_have_failed_are_counted(connected: dict[str, Any], m
     days = 86_400_000
     mail("delivered", created=now - 2, due=now - 1)
     mail("failed", created=now - 2 * days, due=now - 2 * days, error="the server answered 551: long ago")
-    assert told().all("mails") == []
+    assert findings_of().all("mails") == []
     monkeypatch.setenv("CONTENTSVC_SMTP_URL", "smtp://127.0.0.1:9?starttls=off")
     monkeypatch.setenv("CONTENTSVC_MAIL_FROM", "log@acme.example")
-    assert told().one("mails") == ("ok", "0 waiting; 1 sent and 0 failed in the last day")
+    assert findings_of().one("mails") == ("ok", "0 waiting; 1 sent and 0 failed in the last day")
 
     mail("failed", created=now - 2, due=now - 1, error="the server answered 550: <…>: no such user")
     failed = "1 sent and 1 failed in the last day; error: the server answered 550: <…>: no such user"
-    assert told().one("mails") == ("warning", f"0 waiting; {failed}")
+    assert findings_of().one("mails") == ("warning", f"0 waiting; {failed}")
 
     mail("pending", created=now - 3_600_000, due=now + 60_000, error="the server answered 421: come back later")
     waiting = "1 waiting (the oldest for 1 h); 1 sent and 1 failed in the last day"
-    found = told().one("mails")
+    found = findings_of().one("mails")
     assert found == ("warning", f"{waiting}; error: the server answered 421: come back later")
     monkeypatch.delenv("CONTENTSVC_SMTP_URL")
-    assert told().one("mails") == found
+    assert findings_of().one("mails") == found
 
 
 def test_messages_that_wait_for_endpoints_are_counted(connected: dict[str, Any]) -> None:
     assert connected
-    assert told().all("webhooks") == []
+    assert findings_of().all("webhooks") == []
     command("endpoint", "create", "https://hooks.example/a", "--organization", "acme")
-    assert told().one("webhooks") == ("ok", "no message waits for an endpoint")
+    assert findings_of().one("webhooks") == ("ok", "no message waits for an endpoint")
     change("UPDATE webhook_endpoints SET id = 'whe_1', failures = 5")
     now = time.time_ns() // 1_000_000
 
@@ -876,11 +876,11 @@ def test_messages_that_wait_for_endpoints_are_counted(connected: dict[str, Any])
     message("sent", age_ms=7_200_000, status="delivered")
     message("of a deleted endpoint", age_ms=7_200_000, endpoint="whe_2")
     message("new", age_ms=1_000)
-    level, sentence = told().one("webhooks")
+    level, sentence = findings_of().one("webhooks")
     assert (level, sentence.partition(";")[0]) == ("ok", "1 message waits for endpoints")
 
     message("old", age_ms=3_600_000)
     waiting = "2 messages wait for endpoints; the oldest for 1 h, for whe_1, whose last 5 attempts failed"
-    assert told().one("webhooks") == ("warning", waiting)
+    assert findings_of().one("webhooks") == ("warning", waiting)
     change("UPDATE webhook_endpoints SET enabled = false")
-    assert told().all("webhooks") == []
+    assert findings_of().all("webhooks") == []

@@ -94,9 +94,9 @@ def test_when_every_delivery_is_refused_that_is_a_fault_with_its_cause_and_remed
     done = CliRunner().invoke(main, ["doctor", "--port", "1", "--json"])
 
     assert done.exit_code == 1
-    told = json.loads(done.stdout)
-    (found,) = [each for each in told["checks"] if each["check"] == "deliveries"]
-    assert (told["faults"], found["state"]) == (1, "fault")
+    findings = json.loads(done.stdout)
+    (found,) = [each for each in findings["checks"] if each["check"] == "deliveries"]
+    assert (findings["faults"], found["state"]) == (1, "fault")
     assert found["found"].startswith("acme/lighthouse: last delivery ")
     assert "refused since " in found["found"]
     assert found["found"].endswith(
@@ -157,7 +157,7 @@ def test_deliveries_without_a_trigger_are_a_warning_and_its_command_fixes_it(hoo
     assert looked()[0].state is FindingState.OK
 
 
-def test_of_many_integrations_the_gravest_come_first_and_few_are_shown(
+def test_of_many_integrations_the_most_severe_come_first_and_few_are_shown(
     hook: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert hook
@@ -245,6 +245,6 @@ def test_the_commands_of_diagnoses_are_in_the_table_of_the_guide() -> None:
         )
         found = diagnose(line, IntegrationFacts(is_enabled=False))
         assert found is not None
-        told = command_of(found, "int_1")
-        assert told is not None
-        assert " ".join(told.split()[:3]) in table[str(fault.status)], fault
+        command = command_of(found, "int_1")
+        assert command is not None
+        assert " ".join(command.split()[:3]) in table[str(fault.status)], fault

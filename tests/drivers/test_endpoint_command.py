@@ -39,7 +39,7 @@ def dispatched(url: str, receiver: Receiver) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "error"),
     [
         (("create", "http://acme.example/", "--organization", "acme"), "URL must begin with https://"),
         (("create", _URL, "--organization", "nobody"), "there is no organization 'nobody'"),
@@ -50,11 +50,11 @@ def dispatched(url: str, receiver: Receiver) -> None:
         (("edit", "whe_x", "--event", "run.failed", "--all-events"), "use either --event or --all-events"),
     ],
 )
-def test_refusals_have_their_reason(database: str, words: tuple[str, ...], said: str) -> None:
+def test_refusals_have_their_reason(database: str, words: tuple[str, ...], error: str) -> None:
     done = invoke("endpoint", *words)
 
     assert done.exit_code != 0
-    assert said in done.output
+    assert error in done.output
 
 
 def test_a_message_is_sent_again_by_the_id_of_its_entry(database: str) -> None:

@@ -44,7 +44,7 @@ def _run(path: Path, *options: str) -> Result:
     return CliRunner().invoke(history, [str(path), *options])
 
 
-def _told(path: Path, *options: str) -> list[RecordedDelivery]:
+def _exported(path: Path, *options: str) -> list[RecordedDelivery]:
     result = _run(path, *options)
     assert result.exit_code == 0, result.output
     assert result.stderr == ""
@@ -62,14 +62,14 @@ def _body(delivery: RecordedDelivery) -> dict[str, Any]:
 
 def _pushed(deliveries: Sequence[RecordedDelivery]) -> list[list[str]]:
     """Return the commits of each push, and the tag of each release."""
-    told: list[list[str]] = []
+    pushed: list[list[str]] = []
     for event in (_read(delivery).event for delivery in deliveries):
         match event:
             case Push():
-                told.append([commit.id for commit in event.commits])
+                pushed.append([commit.id for commit in event.commits])
             case Release():
-                told.append([event.tag_name])
-    return told
+                pushed.append([event.tag_name])
+    return pushed
 
 
 def test_each_commit_of_the_first_parent_line_is_a_push_and_each_tag_a_release_after_it(work: Work) -> None:
@@ -78,9 +78,9 @@ def test_each_commit_of_the_first_parent_line_is_a_push_and_each_tag_a_release_a
     second = work.commit("two")
     work.git("tag", "--annotate", "--message=Two is better.", "v1.1.0")
     third = work.commit("three")
-    told = _told(work.path)
-    assert _pushed(told) == [[first], ["v1.0.0"], [second], ["v1.1.0"], [third]]
-    assert (_body(told[0])["before"], _body(told[0])["created"]) == ("0" * 40, True)
+    exported = _exported(work.path)
+    assert _pushed(exported) == [[first], ["v1.0.0"], [second], ["v1.1.0"], [third]]
+    assert (_body(exported[0])["before"], _body(exported[0])["created"]) == ("0" * 40, True)
 
 
 def test_a_merge_brings_its_commits_once_and_oldest_first(work: Work) -> None:
@@ -96,7 +96,7 @@ def test_a_merge_brings_its_commits_once_and_oldest_first(work: Work) -> None:
     work.git("switch", "--quiet", "main")
     merge = work.merge("side")
     last = work.commit("last")
-    assert _pushed(_told(work.path)) == [[base], [between], [*side, merge], ["on-the-side"], [last]]
+    assert _pushed(_exported(work.path)) == [[base], [between], [*side, merge], ["on-the-side"], [last]]
 
 
 def test_an_octopus_merge_and_an_unrelated_root_are_brought_whole(work: Work) -> None:
@@ -114,7 +114,7 @@ def test_an_octopus_merge_and_an_unrelated_root_are_brought_whole(work: Work) ->
     tree = work.git("rev-parse", "HEAD^{tree}")
     octopus = work.git("commit-tree", tree, "-p", unrelated, "-p", a, "-p", b, "-p", other, "-m", "octopus")
     work.git("reset", "--quiet", "--hard", octopus)
-    assert _pushed(_told(work.path)) == [[root], [between], [unrelated], [a, b, other, octopus]]
+    assert _pushed(_exported(work.path)) == [[root], [between], [unrelated], [a, b, other, octopus]]
 
 
 @pytest.mark.slow("a short campaign over generated examples")
@@ -140,16 +140,16 @@ def test_pushes_equal_the_history_of_git_for_any_shape(
     for before, push in zip([None, *line], pushes, strict=False):
         excluded = [f"^{before}"] if before else []
         assert sorted(push) == sorted(work.git("rev-list", push[-1], *excluded).split())
-        for place, commit in enumerate(push):
+        for index, commit in enumerate(push):
             parents = work.git("rev-parse", f"{commit}^@").split()
-            assert not set(parents) & set(push[place:])
+            assert not set(parents) & set(push[index:])
 
 
 def test_a_push_has_all_fields(work: Work) -> None:
     work.git("remote", "add", "origin", "git@code.example:acme/lighthouse.git")
     first = work.commit("one")
     second = work.commit("feat: two\n\nLonger.\n")
-    body = _body(_told(work.path)[1])
+    body = _body(_exported(work.path)[1])
     url = "https://code.example/acme/lighthouse"
     commit: dict[str, Any] = {
         "id": second,
@@ -195,7 +195,7 @@ def test_a_release_has_the_annotation_without_its_signature(work: Work) -> None:
     work.git("tag", "--annotate", "--cleanup=verbatim", "--file=-", "v2.0.0-rc1", stdin=signed.encode())
     work.git("tag", "light")
     work.git("tag", "--annotate", "--message=Release v2.0.0", "v2.0.0")
-    releases = {_body(delivery)["release"]["tag_name"]: _body(delivery) for delivery in _told(work.path)[1:]}
+    releases = {_body(delivery)["release"]["tag_name"]: _body(delivery) for delivery in _exported(work.path)[1:]}
     release = releases["v2.0.0-rc1"]["release"]
     assert release.pop("id") > 0
     assert release == {
@@ -222,7 +222,7 @@ def test_tags_of_tags_are_releases_and_tags_of_other_things_or_unrelated_commits
     work.git("switch", "--quiet", "--orphan", "other")
     work.commit("elsewhere")
     work.git("tag", "unrelated")
-    assert sorted(_pushed(_told(work.path, "--branch", "main"))) == sorted([[first], ["inner"], ["outer"]])
+    assert sorted(_pushed(_exported(work.path, "--branch", "main"))) == sorted([[first], ["inner"], ["outer"]])
 
 
 def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None:
@@ -233,7 +233,7 @@ def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None
     broken = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw)
     work.git("update-ref", "refs/heads/main", broken)
     work.commit("日本語 \N{LINE SEPARATOR} 🕯", GIT_AUTHOR_NAME="Zoë \N{RIGHT-TO-LEFT OVERRIDE}")
-    events = [_read(delivery).event for delivery in _told(work.path)]
+    events = [_read(delivery).event for delivery in _exported(work.path)]
     messages = [event.commits[0].message for event in events if isinstance(event, Push)]
     assert messages == ["grün", "broken \ufffd\ufffd \x1b[31m\r\nend", "日本語 \u2028 🕯"]
 
@@ -245,13 +245,13 @@ def test_a_barely_valid_commit_is_exported(work: Work) -> None:
     commit = work.git("hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=raw)
     work.git("update-ref", "refs/heads/main", commit)
     last = work.commit("after it")
-    assert _pushed(_told(work.path)) == [[commit], [last]]
+    assert _pushed(_exported(work.path)) == [[commit], [last]]
 
 
 def test_configuration_and_environment_change_nothing(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     work.commit("one")
     work.git("tag", "--annotate", "--message=x", "v1")
-    expected = _told(work.path)
+    expected = _exported(work.path)
     for name, value in {
         "log.showSignature": "true",
         "gpg.program": "/nonexistent",
@@ -267,24 +267,24 @@ def test_configuration_and_environment_change_nothing(work: Work, monkeypatch: p
     # As inside a hook of another repository.
     monkeypatch.setenv("GIT_DIR", "/nonexistent")
     monkeypatch.setenv("GIT_WORK_TREE", "/nonexistent")
-    assert _told(work.path) == expected
+    assert _exported(work.path) == expected
 
 
 def test_the_same_history_has_the_same_delivery_ids_and_another_name_has_others(work: Work, tmp_path: Path) -> None:
     work.commit("one")
     work.git("tag", "v1.0.0")
-    told = _told(work.path, "--repository", "acme/lighthouse")
+    exported = _exported(work.path, "--repository", "acme/lighthouse")
     work.git("clone", "--quiet", str(work.path), str(tmp_path / "copy"))
-    assert _told(tmp_path / "copy", "--repository", "acme/lighthouse") == told
-    other = _told(work.path, "--repository", "acme/other")
-    ids = {delivery.delivery for delivery in told + other}
+    assert _exported(tmp_path / "copy", "--repository", "acme/lighthouse") == exported
+    other = _exported(work.path, "--repository", "acme/other")
+    ids = {delivery.delivery for delivery in exported + other}
     assert len(ids) == 4
 
 
 def test_options_name_repository_and_id(work: Work) -> None:
     work.git("remote", "add", "origin", "https://code.example/acme/lighthouse")
     work.commit("one")
-    repository = _body(_told(work.path, "--repository", "o/n", "--repository-id", "7")[0])["repository"]
+    repository = _body(_exported(work.path, "--repository", "o/n", "--repository-id", "7")[0])["repository"]
     assert (repository["id"], repository["full_name"]) == (7, "o/n")
     assert repository["html_url"] == "https://codehost.example/o/n"
     assert _run(work.path, "--repository", "no name").exit_code == 2
@@ -299,11 +299,11 @@ def test_a_chosen_branch_is_exported_as_the_default_branch(work: Work, tmp_path:
     work.git("switch", "--quiet", "main")
     work.git("clone", "--quiet", str(work.path), str(tmp_path / "copy"))
     for path in (work.path, tmp_path / "copy"):
-        told = _told(path, "--branch", "feature/x")
-        assert _pushed(told) == [[base], [feature]]
-        reading = _read(told[0])
+        exported = _exported(path, "--branch", "feature/x")
+        assert _pushed(exported) == [[base], [feature]]
+        reading = _read(exported[0])
         assert why_filtered(reading.event, reading.default_branch) is None
-        assert _body(told[0])["ref"] == "refs/heads/feature/x"
+        assert _body(exported[0])["ref"] == "refs/heads/feature/x"
 
 
 @pytest.mark.parametrize("branch", ["none", "main~0", "--all", "HEAD", "main^{commit}", "../../HEAD", "", "-"])
@@ -322,28 +322,28 @@ def test_a_detached_head_a_bare_repository_a_worktree_and_a_subfolder_are_read(w
     (work.path / "folder").mkdir()
     work.git("checkout", "--quiet", "--detach")
     refs = {
-        path: _body(_told(path)[0])["ref"]
+        path: _body(_exported(path)[0])["ref"]
         for path in (work.path, tmp_path / "bare.git", tmp_path / "tree", work.path / "folder")
     }
     assert list(refs.values()) == ["refs/heads/main", "refs/heads/main", "refs/heads/in-tree", "refs/heads/main"]
-    assert _pushed(_told(tmp_path / "bare.git")) == [[commit]]
+    assert _pushed(_exported(tmp_path / "bare.git")) == [[commit]]
 
 
 def test_a_shallow_clone_begins_where_its_history_does(work: Work, tmp_path: Path) -> None:
     work.commit("one")
     second, third = work.commit("two"), work.commit("three")
     work.git("clone", "--quiet", "--depth=2", work.path.as_uri(), str(tmp_path / "shallow"))
-    told = _told(tmp_path / "shallow")
-    assert _pushed(told) == [[second], [third]]
-    assert _body(told[0])["before"] == "0" * 40
+    exported = _exported(tmp_path / "shallow")
+    assert _pushed(exported) == [[second], [third]]
+    assert _body(exported[0])["before"] == "0" * 40
 
 
 def test_a_repository_with_sha256_is_read(tmp_path: Path) -> None:
     work = Work(tmp_path / "long", "--object-format=sha256")
     commit = work.commit("one")
-    told = _told(work.path)
-    assert _pushed(told) == [[commit]]
-    assert _body(told[0])["before"] == "0" * 64
+    exported = _exported(work.path)
+    assert _pushed(exported) == [[commit]]
+    assert _body(exported[0])["before"] == "0" * 64
 
 
 def test_an_unreadable_repository_is_one_line(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,9 +416,9 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> list["subprocess.Popen[bytes]"]
 def test_ten_thousand_commits_are_streamed_by_few_processes(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
     _fast_import(work, 10_000)
     started = _watched(monkeypatch)
-    told = _pushed(_told(work.path))
-    assert sum(map(len, told)) == len({commit for push in told for commit in push})
-    assert sum(map(len, told)) >= 9_998
+    pushed = _pushed(_exported(work.path))
+    assert sum(map(len, pushed)) == len({commit for push in pushed for commit in push})
+    assert sum(map(len, pushed)) >= 9_998
     assert len(started) <= 12
 
 
@@ -433,11 +433,11 @@ def test_a_merge_of_more_commits_than_a_push_can_hold_keeps_the_newest(work: Wor
     work.git("reset", "--quiet", "--hard", "main")
     merge = work.merge("side")
     last = work.commit("last")
-    told = _pushed(_told(work.path))
-    assert [len(push) for push in told] == [1, MAX_COMMITS, 1]
-    assert told[1][-1] == merge
-    assert told[1][-2] == work.git("rev-parse", "side")
-    assert told[2] == [last]
+    pushed = _pushed(_exported(work.path))
+    assert [len(push) for push in pushed] == [1, MAX_COMMITS, 1]
+    assert pushed[1][-1] == merge
+    assert pushed[1][-2] == work.git("rev-parse", "side")
+    assert pushed[2] == [last]
 
 
 def test_reading_can_be_broken_off_without_a_process_left_behind(work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -542,9 +542,9 @@ def test_notes_are_the_annotation_without_the_tag(name: str, message: str | None
 
 
 def test_the_sample_is_a_history_that_the_core_processes() -> None:
-    told = list(sample_history())
-    assert told == list(sample_history())
-    readings = [_read(delivery) for delivery in told]
+    deliveries = list(sample_history())
+    assert deliveries == list(sample_history())
+    readings = [_read(delivery) for delivery in deliveries]
     assert [why_filtered(reading.event, reading.default_branch) for reading in readings] == [None] * 18
     assert {(reading.repository, reading.repository_id) for reading in readings} == {("acme/lighthouse", 4242)}
     pushes = [reading.event for reading in readings if isinstance(reading.event, Push)]
@@ -556,23 +556,23 @@ def test_the_sample_is_a_history_that_the_core_processes() -> None:
     bodies = [reading.event.body for reading in readings if isinstance(reading.event, Release)]
     assert bodies[0] == ""
     assert bodies[1]
-    after = [_body(delivery)["after"] for delivery in told if delivery.event == "push"]
-    before = [_body(delivery)["before"] for delivery in told if delivery.event == "push"]
+    after = [_body(delivery)["after"] for delivery in deliveries if delivery.event == "push"]
+    before = [_body(delivery)["before"] for delivery in deliveries if delivery.event == "push"]
     assert before == ["0" * 40, *after[:-1]]
 
 
 def test_other_kinds_end_as_they_are_meant_to() -> None:
-    told = other_kinds("o/n", 7)
-    read = [_read(delivery) for delivery in told if delivery.event in ("push", "release")]
+    deliveries = other_kinds("o/n", 7)
+    read = [_read(delivery) for delivery in deliveries if delivery.event in ("push", "release")]
     assert [why_filtered(each.event, each.default_branch) is None for each in read] == [*[False] * 6, True]
     assert {reading.repository_id for reading in read} == {7}
-    assert [delivery.event for delivery in told if delivery.event not in ("push", "release")] == [
+    assert [delivery.event for delivery in deliveries if delivery.event not in ("push", "release")] == [
         "ping",
         "issues",
         "star",
     ]
-    assert all(_body(delivery)["repository"]["full_name"] == "o/n" for delivery in told)
-    ids = [delivery.delivery for delivery in [*told, *sample_history("o/n", 7)]]
+    assert all(_body(delivery)["repository"]["full_name"] == "o/n" for delivery in deliveries)
+    ids = [delivery.delivery for delivery in [*deliveries, *sample_history("o/n", 7)]]
     assert len(set(ids)) == len(ids)
 
 

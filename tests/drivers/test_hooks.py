@@ -84,8 +84,8 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
         }
 
     log = command("log", "list", "--organization", "acme")
-    told = [(entry["direction"], entry["title"], entry["status"], entry["referenceId"]) for entry in reversed(log)]
-    assert told == [
+    entries = [(entry["direction"], entry["title"], entry["status"], entry["referenceId"]) for entry in reversed(log)]
+    assert entries == [
         ("outgoing", "Webhook creation", "success", None),
         ("incoming", "Processed push event", "success", "d-first"),
         ("outgoing", "Webhook secret change", "success", None),

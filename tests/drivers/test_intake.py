@@ -53,7 +53,7 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_body_takes_room_as_its_bytes_arrive() -> None:
+async def test_a_body_reserves_memory_as_its_bytes_arrive() -> None:
     budget = BodyBudget(2 * MAX_BODY)
     many = [begin(budget, f"int_{number}", 1, announced=MAX_BODY) for number in range(100)]
     await settled()
@@ -114,7 +114,7 @@ async def test_a_body_is_refused_by_its_announcement_only_if_its_beginning_does_
             budget.reserve(least, "four")
 
 
-async def test_without_room_the_newest_body_that_still_arrives_is_refused_and_the_oldest_ends() -> None:
+async def test_without_memory_the_newest_unfinished_body_is_refused_and_the_oldest_is_completed() -> None:
     budget = BodyBudget(6 * UNIT)
     # Three bodies with two units each fill the room.
     (oldest, first), (middle, second), (newest, _) = (begin(budget, name, 2 * UNIT) for name in "abc")
@@ -157,7 +157,7 @@ async def test_a_complete_body_is_never_ended_and_precedes_arriving_ones() -> No
         whole.grow(2 * UNIT)
 
 
-async def test_a_body_that_was_cut_off_leaves_its_room() -> None:
+async def test_a_body_that_was_cut_off_releases_its_reservation() -> None:
     budget = BodyBudget(4 * UNIT)
     cut, sender = begin(budget, "a", UNIT)
     sender.parts.put_nowait({"type": "http.disconnect"})
@@ -251,7 +251,7 @@ async def test_a_body_that_was_ended_between_two_parts_is_refused(arrives: str) 
 
 
 @pytest.mark.parametrize("turns", range(4))
-async def test_a_body_whose_time_is_up_may_lose_its_room_at_the_same_moment(turns: int) -> None:
+async def test_a_body_may_reach_its_time_limit_and_lose_its_reservation_at_the_same_moment(turns: int) -> None:
     budget = BodyBudget(step_s=0.01)
     reservation, sender = budget.reserve(), Sender()
     sender.send(1)
@@ -279,7 +279,7 @@ async def test_time_in_which_the_service_does_not_wait_is_not_the_senders() -> N
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
-async def test_a_route_that_reads_a_body_takes_room_for_it_and_gives_it_back(method: str) -> None:
+async def test_a_route_that_reads_a_body_reserves_memory_and_releases_it(method: str) -> None:
     budget = BodyBudget(4 * UNIT, for_small=100)
     free: list[bool] = []
 

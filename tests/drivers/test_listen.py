@@ -192,8 +192,8 @@ async def test_an_event_has_one_meaning_however_it_is_cut(size: int, end: bytes)
     stream = stream.replace(b"\n", end)
 
     async def parts() -> AsyncIterator[bytes]:
-        for place in range(0, len(stream), size):
-            yield stream[place : place + size]
+        for start in range(0, len(stream), size):
+            yield stream[start : start + size]
 
     assert [each async for each in events(lines_of(parts()))] == [b"a\nb", b"d"]
 

@@ -40,10 +40,10 @@ def hook(folder: Path) -> dict[str, Any]:
 def test_an_entry_is_shown_with_its_cause_and_the_command_that_mends_it(hook: dict[str, Any]) -> None:
     refused, accepted = command("log", "list")
 
-    told = command("log", "show", refused["id"])
+    found = command("log", "show", refused["id"])
 
-    assert (told["outcome"], told["diagnosis"]["cause"]) == ("refused", "wrongSecret")
-    assert told["diagnosis"]["command"] == f"contentsvc integration rotate-secret {hook['integrationId']}"
+    assert (found["outcome"], found["diagnosis"]["cause"]) == ("refused", "wrongSecret")
+    assert found["diagnosis"]["command"] == f"contentsvc integration rotate-secret {hook['integrationId']}"
     assert command("log", "show", accepted["id"])["outcome"] == "processed"
     shown = CliRunner().invoke(main, ["log", "show", refused["id"]]).stdout
     assert "The signature is well-formed, but made with another secret" in shown

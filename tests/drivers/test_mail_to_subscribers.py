@@ -106,9 +106,9 @@ def test_a_reader_gets_each_post_once_again_after_a_kill_and_none_after_leaving(
         until(lambda: sent() == 3, "the mail is recorded")
         assert [each.message["Message-ID"] for each in mail.mails[2:]] == [mail.mails[2].message["Message-ID"]] * 2
 
-        told = mail.mails[-1].message
-        assert told["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-        leaving = str(told["List-Unsubscribe"]).strip("<>").removeprefix(server.url)
+        message = mail.mails[-1].message
+        assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        leaving = str(message["List-Unsubscribe"]).strip("<>").removeprefix(server.url)
         _post(server, leaving, **{"List-Unsubscribe": "One-Click"})
         assert installation.count("SELECT count(*) FROM subscribers") == 0
         _release(server, hook, "v93.0.0")

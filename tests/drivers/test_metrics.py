@@ -221,7 +221,7 @@ async def test_deliveries_are_counted_by_how_they_ended(world: World) -> None:
     assert numbers.get("contentsvc_settles_in_progress") == 0
 
 
-async def test_a_store_that_is_away_and_a_fault_of_our_own_are_counted_apart(world: World) -> None:
+async def test_an_unavailable_store_and_an_internal_fault_are_counted_separately(world: World) -> None:
     # An alert does not see the increase of a counter that first appears with the value 1, or never appears.
     numbers = await world.numbers()
     assert numbers.get("contentsvc_store_unavailable_total", operation="settle") == 0
@@ -243,7 +243,7 @@ async def test_a_store_that_is_away_and_a_fault_of_our_own_are_counted_apart(wor
     assert numbers.get("contentsvc_settles_in_progress") == 0
 
 
-async def test_requests_are_counted_by_route_and_nothing_that_a_stranger_chose_is_a_label(world: World) -> None:
+async def test_requests_are_counted_by_route_and_no_untrusted_text_is_a_label(world: World) -> None:
     webhooks = "/api/webhooks/{provider}/{organization_id}/{integration_id}/{repository_id}"
     requests = "contentsvc_http_requests_total"
     # Refused before they become a delivery; the alert needs the counter from the start.

@@ -109,7 +109,7 @@ def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str
         ),
     ],
 )
-def test_a_role_that_does_not_own_the_tables_is_told_what_to_do(
+def test_a_role_without_the_ownership_of_the_tables_gets_an_error_that_names_the_fix(
     tmp_path: Path, empty_url: str, right: str, message: str
 ) -> None:
     installation = Installation(tmp_path, database_url=empty_url)

@@ -128,8 +128,8 @@ def test_a_range_has_a_post_for_each_release_inside_it(work: Work) -> None:
 
 def test_a_monorepo_shows_the_series_of_its_newest_release(tmp_path: Path) -> None:
     work = Work(tmp_path / "lamp")
-    for place, tags in enumerate((("lamp@1.0.0",), ("horn@4.0.0",), ("lamp@1.1.0", "latest"))):
-        work.commit(f"feat: step {place}")
+    for index, tags in enumerate((("lamp@1.0.0",), ("horn@4.0.0",), ("lamp@1.1.0", "latest"))):
+        work.commit(f"feat: step {index}")
         for tag in tags:
             work.git("tag", tag)
 
@@ -287,13 +287,13 @@ def test_a_mistyped_folder_is_named_as_it_was_typed(tmp_path: Path, monkeypatch:
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path / "folder")
 
-    def told(*arguments: str) -> str:
+    def error_of(*arguments: str) -> str:
         return CliRunner().invoke(main, ["preview", *arguments]).stderr
 
     for path in (f"{tmp_path}/nope", "./nope", "../nope"):
-        assert "nope is not a folder" in told(path)
-    assert told("nope").endswith("the current folder is not a git repository, and 'nope' is no folder\n")
-    assert told().endswith("is not a git repository: name a checkout as in 'contentsvc preview PATH'\n")
+        assert "nope is not a folder" in error_of(path)
+    assert error_of("nope").endswith("the current folder is not a git repository, and 'nope' is no folder\n")
+    assert error_of().endswith("is not a git repository: name a checkout as in 'contentsvc preview PATH'\n")
 
 
 def test_a_shallow_clone_without_the_commits_is_refused_with_the_command_to_fetch(work: Work, tmp_path: Path) -> None:

@@ -407,10 +407,10 @@ async def test_a_connection_beyond_the_maximum_gets_503_and_the_others_are_serve
     _, refused = connected(answering, state, most=3)
 
     assert refused.closed
-    told = b"".join(refused.written)
-    assert told.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
-    assert b"\r\nretry-after: 1\r\n" in told
-    assert told.endswith(b'{"error":"Too many connections"}')
+    answer = b"".join(refused.written)
+    assert answer.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert b"\r\nretry-after: 1\r\n" in answer
+    assert answer.endswith(b'{"error":"Too many connections"}')
     for protocol, connection in served_ones:
         await served(protocol, REQUEST % 1)
         assert b"".join(connection.written).startswith(b"HTTP/1.1 200 OK\r\n")

@@ -258,7 +258,7 @@ async def test_http_versions_are_distinguished(request_: bytes, status: str) -> 
     protocol.connection_lost(None)
 
 
-async def test_another_protocol_that_is_asked_for_is_not_spoken_and_not_logged(
+async def test_a_request_to_upgrade_the_protocol_is_ignored_and_not_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     app = Served()

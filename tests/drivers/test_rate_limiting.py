@@ -157,7 +157,7 @@ class World:
             return await client.request(method, path, content=content, headers=sent)
 
 
-def told(response: httpx.Response) -> tuple[int, int, int, int]:
+def limit_headers(response: httpx.Response) -> tuple[int, int, int, int]:
     """Return limit, remaining, seconds to the reset and its Unix seconds; check that both header families agree."""
     for name in ("RateLimit-Limit", "RateLimit-Remaining"):
         assert response.headers.get_list(name) == response.headers.get_list(f"X-{name}")
@@ -194,10 +194,10 @@ async def test_every_answer_of_a_limited_operation_has_all_headers(world: World)
         response = await world.ask(key=presented, content=content)
         remaining[presented] = max(0, remaining[presented] - 1)
         assert response.status_code == status
-        assert told(response) == (10, remaining[presented], 60, now_s + 60)
+        assert limit_headers(response) == (10, remaining[presented], 60, now_s + 60)
         assert response.headers.get("Retry-After") == {429: "60", 503: "1"}.get(status)
     # Unauthenticated requests: counted by address, with the same headers.
-    assert told(await world.ask()) == (10, 9, 60, now_s + 60)
+    assert limit_headers(await world.ask()) == (10, 9, 60, now_s + 60)
 
 
 async def test_over_the_limit_the_operation_does_not_begin_and_the_body_names_the_wait(world: World) -> None:
@@ -212,7 +212,7 @@ async def test_over_the_limit_the_operation_does_not_begin_and_the_body_names_th
     assert refused.status_code == 429
     assert refused.json() == {"error": "Rate limit exceeded", "limit": 10, "remaining": 0, "reset": reset}
     assert refused.headers["Retry-After"] == "48"
-    assert told(refused) == (10, 0, 48, reset // 1000)
+    assert limit_headers(refused) == (10, 0, 48, reset // 1000)
     assert world.performed == 10
     world.clock.advance(timedelta(seconds=48))
     assert (await world.ask(key=key)).status_code == 202
@@ -233,15 +233,15 @@ async def test_reads_and_unknown_operations_have_no_limit_and_no_headers(world: 
 async def test_each_key_and_operation_has_one_bucket_for_any_path(world: World) -> None:
     key, other = await world.issue(), await world.issue()
 
-    assert told(await world.ask("PATCH", "/v1/posts/post_1", key=key))[:2] == (60, 59)
-    assert told(await world.ask("PATCH", "/v1/posts/post_2", key=key))[:2] == (60, 58)
-    assert told(await world.ask("POST", GENERATE, key=key))[:2] == (10, 9)
-    assert told(await world.ask("PATCH", "/v1/posts/post_1", key=other))[:2] == (60, 59)
+    assert limit_headers(await world.ask("PATCH", "/v1/posts/post_1", key=key))[:2] == (60, 59)
+    assert limit_headers(await world.ask("PATCH", "/v1/posts/post_2", key=key))[:2] == (60, 58)
+    assert limit_headers(await world.ask("POST", GENERATE, key=key))[:2] == (10, 9)
+    assert limit_headers(await world.ask("PATCH", "/v1/posts/post_1", key=other))[:2] == (60, 59)
     own = [name for name in world.store.buckets if "organization" not in name]
     assert own[:2] == [f"PATCH /v1/posts/{{postId}} key {key[:14]}"] * 2
 
 
-async def test_a_key_that_does_not_open_counts_as_none_and_touches_nobodys_bucket(world: World) -> None:
+async def test_an_invalid_key_counts_as_no_key_and_uses_no_key_bucket(world: World) -> None:
     key = await world.issue()
     revoked = await world.issue()
     assert await world.keys.keys.revoke(revoked[:14], world.clock.now())
@@ -259,12 +259,12 @@ async def test_a_key_that_does_not_open_counts_as_none_and_touches_nobodys_bucke
         requests.append(await client.post(GENERATE, headers=doubled))
 
     assert [response.status_code for response in requests] == [401] * 5
-    assert [told(response)[1] for response in requests] == [9, 8, 7, 6, 5]
+    assert [limit_headers(response)[1] for response in requests] == [9, 8, 7, 6, 5]
     for _ in range(5):
         await world.ask()
     # Over its limit, an address gets 429 first; requests with a key are not affected.
     assert (await world.ask()).status_code == 429
-    assert told(await world.ask(key=key))[1] == 9
+    assert limit_headers(await world.ask(key=key))[1] == 9
 
 
 async def test_a_key_is_looked_up_once_in_a_request(world: World) -> None:
@@ -283,7 +283,7 @@ async def test_an_unavailable_store_admits_no_request(world: World) -> None:
     assert response.status_code == 503
     assert response.json() == {"error": "Service temporarily unavailable"}
     assert response.headers["Retry-After"] == "1"
-    assert told(response)[:3] == (10, 0, 1)
+    assert limit_headers(response)[:3] == (10, 0, 1)
     assert world.performed == 0
 
 
@@ -298,7 +298,7 @@ async def test_a_request_cut_off_by_a_stop_has_the_limit_headers(world: World) -
     response = await asking
 
     assert response.status_code == 503
-    assert told(response)[:3] == (10, 0, 1)
+    assert limit_headers(response)[:3] == (10, 0, 1)
 
 
 @pytest.mark.parametrize(
@@ -350,11 +350,11 @@ async def test_behind_a_trusted_proxy_each_client_has_its_own_bucket() -> None:
     world = World("10.0.0.0/8")
     for client in ("203.0.113.9", "203.0.113.10"):
         response = await world.ask(address="10.0.0.1", headers={"X-Forwarded-For": client})
-        assert told(response)[1] == 9
+        assert limit_headers(response)[1] == 9
     # The request is not from the proxy, so the header has no effect.
     for client in ("203.0.113.9", "203.0.113.10"):
         response = await world.ask(address="192.0.2.1", headers={"X-Forwarded-For": client})
-    assert told(response)[1] == 8
+    assert limit_headers(response)[1] == 8
     assert world.store.buckets[0] == f"POST {GENERATE} address 203.0.113.9"
 
 

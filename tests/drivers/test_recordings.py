@@ -160,11 +160,11 @@ def test_the_headers_of_a_recording_are_admitted_by_the_core(provider: Provider)
     delivery = RecordedDelivery(event="ping", delivery="d-1", body='{"zen":"ü"}'.encode())
     headers = headers_for(delivery, provider, "geheim-ü")
     address = Address(provider=provider.slug, organization_id="o", integration_id="i", repository_id=1)
-    endpoint = HookConfiguration(
-        address=address, enabled=True, secrets=("geheim-ü",), repository=Belonging.OURS, version=1
+    hook = HookConfiguration(
+        address=address, enabled=True, secrets=("geheim-ü",), repository=Belonging.THIS_INTEGRATION, version=1
     )
     sent = Headers.of((name.encode(), value.encode()) for name, value in headers)
-    verified = admit(Delivery(address=address, headers=sent, body=delivery.body), endpoint)
+    verified = admit(Delivery(address=address, headers=sent, body=delivery.body), hook)
     assert isinstance(verified, VerifiedDelivery)
     assert decide(verified) == Pong(delivery_id="d-1")
     assert re.fullmatch(r"contentsvc/\d+\.\d+\.\d+\S*", dict(headers)["User-Agent"])

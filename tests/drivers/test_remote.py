@@ -228,13 +228,13 @@ def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine
 
     stored = CliRunner().invoke(main, ["login", machine.url, "--json"], input=f"{key}\n")
 
-    told = json.loads(stored.stdout)
-    assert (told["organization"], told["scopes"]) == ("acme", ["read", "write"])
+    stored_login = json.loads(stored.stdout)
+    assert (stored_login["organization"], stored_login["scopes"]) == ("acme", ["read", "write"])
     assert key not in stored.output
-    assert stat.S_IMODE(os.stat(told["file"]).st_mode) == 0o600  # noqa: PTH116
+    assert stat.S_IMODE(os.stat(stored_login["file"]).st_mode) == 0o600  # noqa: PTH116
     assert machine.json("organization", "show")["slug"] == "acme"
     assert "belongs to the organization 'acme', not to 'beta'" in machine.run("post", "list", "-o", "beta").stderr
-    (blocked := Path(told["file"]).with_name("logins.json.new")).mkdir()
+    (blocked := Path(stored_login["file"]).with_name("logins.json.new")).mkdir()
     unwritable = CliRunner().invoke(main, ["login", machine.url], input=f"{key}\n")
     assert (unwritable.exit_code, unwritable.stdout) == (1, "")
     assert "cannot be written: " in unwritable.stderr
@@ -243,10 +243,10 @@ def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine
     # A database in the folder has precedence.
     assert machine.run("organization", "create", "Here").exit_code == 0
     assert [each["slug"] for each in machine.json("organization", "list")] == ["here"]
-    os.chmod(told["file"], 0o644)  # noqa: PTH101
+    os.chmod(stored_login["file"], 0o644)  # noqa: PTH101
     (tmp_path / "contentsvc.db").unlink()
     assert "other users may read your API keys" in machine.run("post", "list").stderr
-    os.chmod(told["file"], 0o600)  # noqa: PTH101
+    os.chmod(stored_login["file"], 0o600)  # noqa: PTH101
     machine.json("login", machine.url, "--delete")
     assert "there is no database at" in machine.run("post", "list").stderr
 
@@ -447,7 +447,7 @@ def test_a_text_that_is_no_key_is_neither_sent_nor_shown(
         assert "csk_" not in done.output
 
 
-def test_a_user_without_a_home_folder_is_told_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_home_folder_the_error_names_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("HOME", "XDG_CONFIG_HOME", "CONTENTSVC_SERVER", "CONTENTSVC_DATABASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("os.getuid", lambda: 2**31 - 5)
@@ -499,7 +499,7 @@ def test_an_answer_of_any_size_is_not_read(
 
 
 @pytest.mark.parametrize(
-    ("headers", "body", "said"),
+    ("headers", "body", "error"),
     [
         (NO_HEADERS, '{"ok": true}', "answers without 'posts': is this the URL of contentsvc, and of this version?"),
         (
@@ -515,7 +515,7 @@ def test_an_answer_of_any_size_is_not_read(
     ],
 )
 def test_an_answer_of_another_service_is_named(
-    scripted: tuple[type[Scripted], Any], headers: dict[str, str], body: str, said: str
+    scripted: tuple[type[Scripted], Any], headers: dict[str, str], body: str, error: str
 ) -> None:
     server, run = scripted
     server.script = [(200, headers, body)]
@@ -523,7 +523,7 @@ def test_an_answer_of_another_service_is_named(
     done = run("post", "list")
 
     assert done.exit_code == 1
-    assert said in done.stderr
+    assert error in done.stderr
 
 
 @pytest.mark.parametrize("body", ["{}", '{"codehost": 7}', '{"codehost": [7]}'])

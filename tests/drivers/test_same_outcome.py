@@ -42,14 +42,14 @@ BY_NATURE: Final = {
     "run": {"id", "createdAt", "triggerId", "status", "attempts", "kills", "error", "postId"},
 }
 #: The result of a driver: status and answer of each delivery, and the stored rows.
-Told = tuple[list[tuple[int, Any]], dict[str, list[Any]]]
+Results = tuple[list[tuple[int, Any]], dict[str, list[Any]]]
 
 
 def delivery_id(golden: Golden) -> str:
     return str(uuid5(NAMESPACE_URL, golden.name))
 
 
-async def through_the_library(_folder: Path) -> Told:
+async def through_the_library(_folder: Path) -> Results:
     stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
     clock, ids = ManualClock(), RandomIds()
     operator = Operator(stores.directory, stores.keys, clock, ids)
@@ -83,7 +83,7 @@ async def through_the_library(_folder: Path) -> Told:
     }
 
 
-async def through_http(folder: Path) -> Told:
+async def through_http(folder: Path) -> Results:
     prepared = prepare(folder)
     hook = prepared.hook
     with serving(prepared.installation) as server:
@@ -96,7 +96,7 @@ async def through_http(folder: Path) -> Told:
     return answers, rows(prepared.installation)
 
 
-async def through_the_command(folder: Path) -> Told:
+async def through_the_command(folder: Path) -> Results:
     prepared = prepare(folder)
     recording = folder / "golden.jsonl"
     lines = [
@@ -119,9 +119,9 @@ def rows(installation: Installation) -> dict[str, list[Any]]:
     return {kind: installation.command(kind, "list", "--organization", "acme") for kind in ("log", "context", "run")}
 
 
-def comparable(told: Told) -> Told:
+def comparable(results: Results) -> Results:
     """Remove fields that differ by nature, and sort rows of one instant."""
-    answers, found = told
+    answers, found = results
     return answers, {
         kind: sorted(
             ({name: value for name, value in row.items() if name not in BY_NATURE[kind]} for row in of_kind),

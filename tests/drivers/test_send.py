@@ -42,8 +42,8 @@ class Webhook:
         self._address = Address(
             provider=provider, organization_id="org_1", integration_id="int_1", repository_id=repository_id
         )
-        self._endpoint = HookConfiguration(
-            address=self._address, enabled=True, secrets=(SECRET,), repository=Belonging.OURS, version=1
+        self._hook = HookConfiguration(
+            address=self._address, enabled=True, secrets=(SECRET,), repository=Belonging.THIS_INTEGRATION, version=1
         )
         webhook = self
 
@@ -95,7 +95,7 @@ class Webhook:
             number = len(self.requests)
         if (other := self.before(number, delivery)) is not None:
             return other
-        admission = admit(delivery, self._endpoint)
+        admission = admit(delivery, self._hook)
         outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
         with self._lock:
             if outcome.delivery_id in self._claimed:

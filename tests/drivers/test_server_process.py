@@ -375,8 +375,8 @@ def test_the_process_reports_its_liveness_readiness_and_version(world: World) ->
     assert world.client.get("/health/ready").json() == {"status": "ready"}
     status = world.client.get("/v1/status")
     assert status.status_code == 200
-    told = world.prepared.installation.run("--version").stdout
-    assert status.json() == {"status": "ok", "version": told.split()[-1]}
+    printed = world.prepared.installation.run("--version").stdout
+    assert status.json() == {"status": "ok", "version": printed.split()[-1]}
 
 
 # The operator beside the running server.
@@ -420,13 +420,13 @@ async def _streaming(world: World) -> AsyncGenerator[Stream]:
             body, began = _push(), time.monotonic()
             headers = world.prepared.hook.headers(body, _new_id())
             answer = await client.post(world.prepared.hook.path, content=body, headers=headers)
-            told = answer.json()
+            content = answer.json()
             stream.answers.append(
                 Streamed(
                     began=began,
                     ended=time.monotonic(),
                     status=answer.status_code,
-                    text=told.get("error", told.get("message")),
+                    text=content.get("error", content.get("message")),
                 )
             )
 
@@ -451,8 +451,8 @@ async def test_a_change_by_the_operator_applies_to_the_next_delivery(world: Worl
 
     async def deliver() -> tuple[int, str, str]:
         answer = await asyncio.to_thread(world.send, _push(), delivery := _new_id())
-        told = answer.json()
-        return answer.status_code, told.get("error", told.get("message")), delivery
+        body = answer.json()
+        return answer.status_code, body.get("error", body.get("message")), delivery
 
     async with _streaming(world) as stream:
         await stream.goes_on(time.monotonic())

@@ -164,8 +164,8 @@ def test_a_second_ctrl_c_ends_the_command_while_it_closes_the_database(
     ends: list[int] = []
 
     async def interrupted(_: LogFollower) -> list[LogEntry]:
-        for _ in range(2):
-            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
         return []
 
     monkeypatch.setattr(LogFollower, "new", interrupted)

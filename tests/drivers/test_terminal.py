@@ -156,19 +156,19 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max
 
 @settings(max_examples=40)
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS, WORDS), min_size=1, max_size=3), st.integers(40, 200))
-def test_a_table_fits_any_terminal_and_cuts_no_id(found: list[tuple[str, ...]], room: int) -> None:
+def test_a_table_fits_any_terminal_and_cuts_no_id(found: list[tuple[str, ...]], width: int) -> None:
     columns = ("state", "id", "title", "otherId")
     rows = [
         dict(zip(columns, (state[:9], id_, f"a {title}", other), strict=True)) for state, id_, title, other in found
     ]
     grid = Grid([{column: Text(text) for column, text in row.items()} for row in rows], columns)
 
-    grid.fit(room, ["state"])
+    grid.fit(width, ["state"])
 
     lines = list(grid.lines())
     beneath = [parts for parts in lines if len(parts) == 2 and parts[0].plain.strip() in {"id", "otherId"}]
     for parts in lines:
-        assert parts in beneath or sum(part.cell_len for part in parts) + 2 * (len(parts) - 1) <= room
+        assert parts in beneath or sum(part.cell_len for part in parts) + 2 * (len(parts) - 1) <= width
     shown = {part.plain.rstrip() for parts in lines for part in parts}
     for column in ("id", "otherId"):
         if max(cell_len(row[column]) for row in rows) > 24:

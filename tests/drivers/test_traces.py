@@ -145,10 +145,10 @@ def test_a_delivery_and_its_runs_are_spans_that_hold_ids_and_no_secrets(
     }
 
     (resource,) = {json.dumps(attributes(each.resource_spans[0].resource)) for each in collector.exported}
-    told = json.loads(resource)
-    assert told["service.name"] == "contentsvc"
-    assert told["service.version"]
-    assert told["deployment.environment.name"] == "test"
+    resource_attributes = json.loads(resource)
+    assert resource_attributes["service.name"] == "contentsvc"
+    assert resource_attributes["service.version"]
+    assert resource_attributes["deployment.environment.name"] == "test"
     assert all(headers["x-tenant"] == "lamp" for headers in collector.headers)
     everything = b"".join(collector.bodies)
     for hidden in (IN_BODY, hook.secret, "sha256=", prepared.key, "lighthouse"):

@@ -255,7 +255,7 @@ async def test_two_idle_senders_keep_no_large_delivery_out(app: Webhooks, world:
     await asyncio.gather(*idle, return_exceptions=True)
 
 
-async def test_without_room_a_body_is_refused_before_it_is_read_and_the_sender_comes_again(world: World) -> None:
+async def test_without_memory_a_body_is_refused_before_it_is_read_and_the_sender_retries(world: World) -> None:
     budget = BodyBudget(2 * MAX_BODY)
     app = Webhooks(world.receiver, no_app, offload=run_inline, budget=budget)
     delivery = push(world)
@@ -284,7 +284,7 @@ async def test_a_body_that_does_not_arrive_with_its_head_is_waited_for_at_known_
     assert (answer.status, answer.asked) == (404, 0)
 
 
-async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_leaves_its_room(
+async def test_a_body_that_is_cut_off_or_takes_too_long_is_refused_and_its_reservation_is_released(
     world: World,
 ) -> None:
     budget = BodyBudget(4 * LARGE_BODY, for_small=2000, within_s=0.01)
@@ -324,10 +324,10 @@ async def test_other_methods_are_refused_and_options_are_answered(app: Webhooks,
         assert (refused.status, refused.headers["allow"], refused.asked) == (405, "POST, OPTIONS", 0)
         assert refused.headers["x-request-id"]
         assert refused.body == {"error": "Method Not Allowed"}
-    told = await call(app, push(world), method="OPTIONS")
-    assert told.status == 204
-    assert told.headers.keys() == {"allow", "x-request-id"}
-    assert told.headers["allow"] == "POST, OPTIONS"
+    answer = await call(app, push(world), method="OPTIONS")
+    assert answer.status == 204
+    assert answer.headers.keys() == {"allow", "x-request-id"}
+    assert answer.headers["allow"] == "POST, OPTIONS"
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Final
 
 import click
 from tests.mutation import afresh, trials
+from tests.mutation.areas import AREAS, AT_IMPORT, TESTS, area_of, explained
 from tests.mutation.mutants import ROOT, Mutant, modules, mutants_of
-from tests.mutation.rooms import AT_IMPORT, ROOMS, TESTS, explained, room_of
 from tests.mutation.trials import Campaign, End, Trial
 from tests.progress import progress
 
@@ -41,8 +41,8 @@ def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple
     chosen = [mutant for mutant in every if not only or mutant.name.startswith(only)]
     if 0 < count < len(chosen):
         # Still in the order of the code.
-        places = sorted(random.Random(seed).sample(range(len(chosen)), count))  # noqa: S311  # reproducible from the seed
-        chosen = [chosen[place] for place in places]
+        indexes = sorted(random.Random(seed).sample(range(len(chosen)), count))  # noqa: S311  # reproducible from the seed
+        chosen = [chosen[index] for index in indexes]
     began = monotonic()
     found = _tried(chosen, tests or TESTS, jobs)
     complaints = [
@@ -52,7 +52,7 @@ def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple
     survivors = [each for each in found if each.end in _ALIVE and each.mutant.name not in known]
     _tell(survivors, complaints)
     scores = {
-        room.name: _score([each for each in found if each.mutant.module in room.modules], known) for room in ROOMS
+        area.name: _score([each for each in found if each.mutant.module in area.modules], known) for area in AREAS
     }
     whole = _score(found, known)
     ends = Counter(each.end for each in found)
@@ -67,8 +67,8 @@ def mutate(count: int, seed: int, only: tuple[str, ...], jobs: int, tests: tuple
 
 
 def _is_tried(mutant: Mutant) -> bool:
-    # Faults of the import are only tried in the rooms: elsewhere, imports define words and patterns.
-    return mutant.function is not None or room_of(mutant.module) is not None
+    # Faults of the import are only tried in the areas: elsewhere, imports define words and patterns.
+    return mutant.function is not None or area_of(mutant.module) is not None
 
 
 def _is_imported(mutant: Mutant) -> bool:
@@ -80,7 +80,7 @@ def _tried(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[T
     _TRIALS.parent.mkdir(exist_ok=True)
     with _TRIALS.open("w", encoding="utf-8", buffering=1) as kept, progress("mutants", len(mutants)) as advance:
 
-        def told(trial: Trial) -> None:
+        def on_trial(trial: Trial) -> None:
             found.append(trial)
             kept.write(f"{_line(trial)}\n")
             advance()
@@ -89,11 +89,11 @@ def _tried(mutants: Sequence[Mutant], tests: Sequence[str], jobs: int) -> list[T
         if imported:
             afresh.import_others()
         for mutant in imported:
-            room = room_of(mutant.module)
-            own = AT_IMPORT[mutant.module] if room is None else room.tests
-            told(Trial(mutant=mutant, end=afresh.tried_afresh(mutant, own)))
+            area = area_of(mutant.module)
+            own = AT_IMPORT[mutant.module] if area is None else area.tests
+            on_trial(Trial(mutant=mutant, end=afresh.tried_afresh(mutant, own)))
         if called := [mutant for mutant in mutants if not _is_imported(mutant)]:
-            campaign = Campaign(called, told, jobs=jobs)
+            campaign = Campaign(called, on_trial, jobs=jobs)
             trials.collect(tests, campaign)
             # pytest reports exceptions of plug-ins, but does not raise them.
             if len(campaign.trials) < len(called):

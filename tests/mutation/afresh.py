@@ -18,13 +18,13 @@ import pytest
 from tests.mutation import trials
 from tests.mutation.mutants import Mutant
 
-#: Foreign modules of the rooms' tests, which are imported once, and not for each mutant. Each is optional.
+#: Foreign modules of the areas' tests, which are imported once, and not for each mutant. Each is optional.
 _OTHERS: Final = (
     *("hypothesis.strategies", "pytest_asyncio.plugin", "attrs", "cattrs", "msgspec", "click.testing", "httpx"),
     *("sqlalchemy.ext.asyncio", "cryptography.fernet", "uuid_utils", "comrak", "nh3", "psycopg", "rich.progress"),
     *("litestar", "uvicorn", "alembic.command", "structlog", "asyncpg"),
 )
-#: The limit of all tests of a room, in seconds of processor time.
+#: The limit of all tests of an area, in seconds of processor time.
 _LIMIT_S: Final = 60.0
 
 

@@ -10,7 +10,7 @@ from attrs import frozen
 
 @final
 @frozen(kw_only=True)
-class Place:
+class Position:
     """A field of a node, or a position in it, and its value."""
 
     owner: ast.AST
@@ -93,27 +93,27 @@ _FITTING_METHODS: Final = frozenset({"strip", "casefold", "rstrip", "lstrip"})
 _ASKED: Final = frozenset({"test", "guard"})
 
 
-def changes(place: Place) -> Changes:
+def changes(position: Position) -> Changes:
     """Return every fault at a node."""
-    node = place.node
-    for new, told in _all(node, place):
+    node = position.node
+    for new, description in _all(node, position):
         fitted = ast.fix_missing_locations(ast.copy_location(new, node) if hasattr(node, "lineno") else new)
-        yield fitted, told
+        yield fitted, description
 
 
-def _all(node: ast.AST, place: Place) -> Changes:  # noqa: C901, PLR0912  # an arm for each kind of node
+def _all(node: ast.AST, target: Position) -> Changes:  # noqa: C901, PLR0912  # an arm for each kind of node
     match node:
         case ast.Compare():
             yield from _compared(node)
         case ast.BoolOp():
             yield from _operands(node)
         case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
-            yield _told(node, operand)
+            yield _described(node, operand)
         case ast.BinOp(op=operator) if (other := _RECKONED.get(type(operator))) is not None:
-            yield _told(node, _with(node, op=other()))
+            yield _described(node, _with(node, op=other()))
         case ast.AugAssign(op=operator) if (other := _RECKONED.get(type(operator))) is not None:
-            yield _told(node, _with(node, op=other()))
-        case ast.Constant() if not _is_check(place.owner):
+            yield _described(node, _with(node, op=other()))
+        case ast.Constant() if not _is_check(target.owner):
             yield from _constant(node)
         case ast.Call():
             yield from _called(node)
@@ -121,27 +121,27 @@ def _all(node: ast.AST, place: Place) -> Changes:  # noqa: C901, PLR0912  # an a
             yield from _sliced(node)
         case ast.comprehension():
             for position, condition in enumerate(node.ifs):
-                rest = [each for place_, each in enumerate(node.ifs) if place_ != position]
+                rest = [each for index, each in enumerate(node.ifs) if index != position]
                 yield _with(node, ifs=rest), f"without if {ast.unparse(condition)}"
         case ast.stmt():
             yield from _stated(node)
         case _:
             pass
-    if place.field in _ASKED and not isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant):
+    if target.field in _ASKED and not isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant):
         assert isinstance(node, ast.expr)
-        yield _told(node, ast.UnaryOp(op=ast.Not(), operand=node))
+        yield _described(node, ast.UnaryOp(op=ast.Not(), operand=node))
 
 
 def _compared(node: ast.Compare) -> Changes:
     for position, operator in enumerate(node.ops):
         other = _COMPARED[type(operator)]()
-        yield _told(node, _with(node, ops=[*node.ops[:position], other, *node.ops[position + 1 :]]))
+        yield _described(node, _with(node, ops=[*node.ops[:position], other, *node.ops[position + 1 :]]))
 
 
 def _operands(node: ast.BoolOp) -> Changes:
     for position in range(len(node.values)):
         rest = [*node.values[:position], *node.values[position + 1 :]]
-        yield _told(node, rest[0] if len(rest) == 1 else _with(node, values=rest))
+        yield _described(node, rest[0] if len(rest) == 1 else _with(node, values=rest))
 
 
 def _constant(node: ast.Constant) -> Changes:
@@ -157,7 +157,7 @@ def _constant(node: ast.Constant) -> Changes:
             new = b"XX" + node.value + b"XX"
         case _:
             return
-    yield _told(node, ast.Constant(value=new))
+    yield _described(node, ast.Constant(value=new))
 
 
 def _called(node: ast.Call) -> Changes:
@@ -167,14 +167,14 @@ def _called(node: ast.Call) -> Changes:
             yield _with(node, keywords=rest), f"{ast.unparse(node.func)}(…) without {keyword.arg}="
     match node.func:
         case ast.Name(id=name) if name in _SWAPPED:
-            yield _told(node, _with(node, func=_with(node.func, id=_SWAPPED[name])))
+            yield _described(node, _with(node, func=_with(node.func, id=_SWAPPED[name])))
         case ast.Name(id=name) if name in _FITTING and node.args:
-            yield _told(node, node.args[0])
+            yield _described(node, node.args[0])
         case ast.Attribute(attr=name, value=value):
             if name in _SWAPPED:
-                yield _told(node, _with(node, func=_with(node.func, attr=_SWAPPED[name])))
+                yield _described(node, _with(node, func=_with(node.func, attr=_SWAPPED[name])))
             if name in _FITTING_METHODS:
-                yield _told(node, value)
+                yield _described(node, value)
         case _:
             pass
 
@@ -217,7 +217,7 @@ def _with(node: Node, **fields: Any) -> Node:
     return made
 
 
-def _told(old: ast.AST, new: ast.AST) -> tuple[ast.AST, str]:
+def _described(old: ast.AST, new: ast.AST) -> tuple[ast.AST, str]:
     return new, f"{ast.unparse(old)} → {ast.unparse(new)}"
 
 

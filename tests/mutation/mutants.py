@@ -11,7 +11,7 @@ from types import CodeType
 from typing import Final, Self, final
 
 from attrs import evolve, field, frozen
-from tests.mutation.faults import Place, changes
+from tests.mutation.faults import Position, changes
 
 ROOT: Final = Path(__file__).parents[2]
 CORE: Final = ROOT / "src" / "contentsvc_core"
@@ -36,7 +36,7 @@ class Mutant:
     name: str
     #: The tree of the module, which all its mutants share.
     tree: ast.Module = field(repr=False, eq=False)
-    place: Place = field(repr=False, eq=False)
+    position: Position = field(repr=False, eq=False)
     #: The replacement.
     new: ast.AST = field(repr=False, eq=False)
 
@@ -47,15 +47,15 @@ class Mutant:
 
     def without_its_fault(self) -> Self:
         """Return a mutant without a fault: a result "killed" for it is wrong."""
-        return evolve(self, new=self.place.node, name=f"{self.name}, not")
+        return evolve(self, new=self.position.node, name=f"{self.name}, not")
 
     def code(self) -> CodeType:
         """Return the compiled module with the fault."""
-        before = self.place.put(self.new)
+        before = self.position.put(self.new)
         try:
             return compile(self.tree, str(self.path), "exec", dont_inherit=True)
         finally:
-            self.place.put_back(before)
+            self.position.put_back(before)
 
 
 def path_of(module: str) -> Path:
@@ -78,9 +78,9 @@ def mutants_of(module: str, source: str | None = None) -> list[Mutant]:
     names = Counter[str]()
     made: list[Mutant] = []
     for spot in _spots(tree):
-        for new, change in changes(spot.place):
-            place = f"{module}:{spot.function[0] if spot.function else ''}"
-            name = f"{place}: {_short(lines[spot.line - 1].strip())} | {_short(change)}"
+        for new, change in changes(spot.position):
+            position = f"{module}:{spot.function[0] if spot.function else ''}"
+            name = f"{position}: {_short(lines[spot.line - 1].strip())} | {_short(change)}"
             names[name] += 1
             made.append(
                 Mutant(
@@ -90,7 +90,7 @@ def mutants_of(module: str, source: str | None = None) -> list[Mutant]:
                     # The same fault on the same line, or on an equal one.
                     name=name if names[name] == 1 else f"{name} ({names[name]})",
                     tree=tree,
-                    place=spot.place,
+                    position=spot.position,
                     new=new,
                 )
             )
@@ -100,7 +100,7 @@ def mutants_of(module: str, source: str | None = None) -> list[Mutant]:
 @final
 @frozen(kw_only=True)
 class _Spot:
-    place: Place
+    position: Position
     function: tuple[str, int] | None
     lines: range
     line: int
@@ -127,18 +127,18 @@ def _spots(tree: ast.Module) -> Iterator[_Spot]:
 
 
 def _inside(owner: ast.AST, around: _Around) -> Iterator[_Spot]:
-    for place in Place.all_of(owner):
-        child = place.node
-        if isinstance(child, _SILENT) or _is_for_the_type_checker(place):
+    for position in Position.all_of(owner):
+        child = position.node
+        if isinstance(child, _SILENT) or _is_for_the_type_checker(position):
             continue
         if isinstance(child, _Definition):
             yield from _defined(child, around)
         elif isinstance(child, ast.ClassDef):
             inner = _Around(names=(*around.names, child.name))
-            for part in Place.all_of(child, "body"):
+            for part in Position.all_of(child, "body"):
                 yield from _at(part, inner)
         else:
-            yield from _at(place, around)
+            yield from _at(position, around)
 
 
 def _defined(node: _Definition, around: _Around) -> Iterator[_Spot]:
@@ -150,15 +150,15 @@ def _defined(node: _Definition, around: _Around) -> Iterator[_Spot]:
         inner = _Around(names=names, function=(".".join(names), first))
         # Defaults of parameters are evaluated when the function is defined.
         for name in ("defaults", "kw_defaults"):
-            for place in Place.all_of(node.args, name):
-                yield from _at(place, around)
-    for place in Place.all_of(node, "body"):
-        yield from _at(place, inner)
+            for position in Position.all_of(node.args, name):
+                yield from _at(position, around)
+    for position in Position.all_of(node, "body"):
+        yield from _at(position, inner)
 
 
-def _at(place: Place, around: _Around) -> Iterator[_Spot]:
-    node = place.node
-    if isinstance(node, _SILENT) or _is_for_the_type_checker(place):
+def _at(position: Position, around: _Around) -> Iterator[_Spot]:
+    node = position.node
+    if isinstance(node, _SILENT) or _is_for_the_type_checker(position):
         return
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield from _inside(_Only(node), around)
@@ -169,7 +169,7 @@ def _at(place: Place, around: _Around) -> Iterator[_Spot]:
         lines = _lines_of(node) or lines
     inner = _Around(names=around.names, function=around.function, lines=lines)
     if len(lines):
-        yield _Spot(place=place, function=around.function, lines=lines, line=getattr(node, "lineno", lines[0]))
+        yield _Spot(position=position, function=around.function, lines=lines, line=getattr(node, "lineno", lines[0]))
     # Parts in the head or the body of such a statement have lines of their own.
     yield from _inside(
         node, _Around(names=inner.names, function=inner.function) if isinstance(node, _HEADED) else inner
@@ -191,17 +191,17 @@ class _Only(ast.AST):
         self.node = node
 
 
-def _is_for_the_type_checker(place: Place) -> bool:
-    node, owner = place.node, place.owner
+def _is_for_the_type_checker(position: Position) -> bool:
+    node, owner = position.node, position.owner
     if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "TypeAlias":
         return True
-    if place.field in {"annotation", "returns", "decorator_list", "type_comment"}:
+    if position.field in {"annotation", "returns", "decorator_list", "type_comment"}:
         return True
     if isinstance(node, ast.Expr):
         value = node.value
         # A docstring, an ellipsis; or the arm of a match that nothing reaches.
         return isinstance(value, ast.Constant) or _calls(value, "assert_never")
-    return isinstance(owner, ast.Call) and _calls(owner, "cast") and place.position == 0
+    return isinstance(owner, ast.Call) and _calls(owner, "cast") and position.position == 0
 
 
 def _calls(node: ast.AST, name: str) -> bool:

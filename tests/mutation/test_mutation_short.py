@@ -6,8 +6,8 @@ import sys
 from types import FunctionType
 
 import pytest
+from tests.mutation.areas import AREAS, explained
 from tests.mutation.mutants import ROOT, modules, mutants_of
-from tests.mutation.rooms import ROOMS, explained
 
 pytestmark = pytest.mark.slow("runs tests in processes of their own")
 
@@ -115,11 +115,11 @@ def test_a_wrong_signature_check_is_killed_and_one_without_a_fault_survives() ->
     assert json.loads(done.stdout.splitlines()[-1]) == expected
 
 
-def test_explained_mutants_exist_and_rooms_name_existing_files() -> None:
-    told = {name.partition(":")[0] for name in explained()}
-    made = {mutant.name for module in told for mutant in mutants_of(module)}
+def test_explained_mutants_exist_and_areas_name_existing_files() -> None:
+    explained_modules = {name.partition(":")[0] for name in explained()}
+    made = {mutant.name for module in explained_modules for mutant in mutants_of(module)}
 
     assert set(explained()) <= made
     assert all(len(reason) > 20 for reason in explained().values())
-    assert {module for room in ROOMS for module in room.modules} <= set(modules())
-    assert all((ROOT / path).is_file() for room in ROOMS for path in room.tests)
+    assert {module for area in AREAS for module in area.modules} <= set(modules())
+    assert all((ROOT / path).is_file() for area in AREAS for path in area.tests)

@@ -68,12 +68,12 @@ class Trial:
 class Campaign:
     """A plug-in of pytest that runs the collected tests for each mutant."""
 
-    def __init__(self, mutants: Sequence[Mutant], told: Callable[[Trial], None], *, jobs: int = 1) -> None:
+    def __init__(self, mutants: Sequence[Mutant], on_trial: Callable[[Trial], None], *, jobs: int = 1) -> None:
         self.trials: list[Trial] = []
         #: Why some mutants could not be tried.
         self.trouble: str | None = None
         self._mutants = mutants
-        self._told = told
+        self._on_trial = on_trial
         self._jobs = jobs
         self._judge: Callable[[str], None] | None = None
 
@@ -122,7 +122,7 @@ class Campaign:
     def _end(self, mutant: Mutant, end: End) -> None:
         trial = Trial(mutant=mutant, end=end)
         self.trials.append(trial)
-        self._told(trial)
+        self._on_trial(trial)
 
     def _await(self, running: dict[int, Mutant]) -> None:
         process, status = os.wait()
@@ -144,8 +144,8 @@ class Campaign:
 
         process = forked(watching)
         os.close(writing)
-        with os.fdopen(reading, encoding="utf-8") as told:
-            failed = told.read()
+        with os.fdopen(reading, encoding="utf-8") as on_trial:
+            failed = on_trial.read()
         _, status = os.waitpid(process, 0)
         if status != _SURVIVED:
             message = f"without any fault, a test fails: {failed or status}"

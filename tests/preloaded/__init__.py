@@ -59,9 +59,9 @@ class Forked:
 
     def _within(self, timeout: float | None) -> int | None:
         if self._returncode is None and self._is_told(timeout):
-            told = self._control.recv(64)
-            assert told, "the process that forks others has ended"
-            self._returncode = int(told)
+            received = self._control.recv(64)
+            assert received, "the process that forks others has ended"
+            self._returncode = int(received)
             self._control.close()
         return self._returncode
 
@@ -92,21 +92,21 @@ def start(
         stdin: The file of its standard input; by default, the input is empty.
         folder: Its working directory; by default that of this process.
     """
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    parent, child = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     order = {
         "arguments": list(arguments),
         "program": program,
         "environment": dict(environment),
         "folder": folder or str(Path.cwd()),
     }
-    with theirs, Path(os.devnull).open("rb") as nothing, _ONE:
-        files = [file.fileno() for file in (theirs, stdin or nothing, stdout, stderr)]
+    with child, Path(os.devnull).open("rb") as nothing, _ONE:
+        files = [file.fileno() for file in (child, stdin or nothing, stdout, stderr)]
         socket.send_fds(_origin(), [json.dumps(order).encode()], files)
-    ours.settimeout(_PATIENCE_S)
-    pid = ours.recv(64)
+    parent.settimeout(_PATIENCE_S)
+    pid = parent.recv(64)
     assert pid, "nothing was forked: what imports and forks has ended, and said why on standard error"
-    ours.settimeout(None)
-    return Forked(int(pid), ours)
+    parent.settimeout(None)
+    return Forked(int(pid), parent)
 
 
 def run(
@@ -127,12 +127,12 @@ def run(
 @functools.cache
 def _origin() -> socket.socket:
     """Start the forking process, which ends with this process."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
+    parent, child = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with child:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.preloaded", str(theirs.fileno())],
+            [sys.executable, "-m", "tests.preloaded", str(child.fileno())],
             cwd=_ROOT,
-            pass_fds=[theirs.fileno()],
+            pass_fds=[child.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             # An interrupt from a terminal is for the test run; this process ends with it.
@@ -142,9 +142,9 @@ def _origin() -> socket.socket:
         )
 
     def end() -> None:
-        ours.close()
+        parent.close()
         process.terminate()
         process.wait()
 
     atexit.register(end)
-    return ours
+    return parent

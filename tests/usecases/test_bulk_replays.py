@@ -16,7 +16,7 @@ from tests.usecases.test_replays import replayer
 from contentsvc_core.journal import LogOutcome, LogStatus
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.testing import START, push_body, signed
-from contentsvc_core.usecases.replay import NOT_KEPT, Replayed
+from contentsvc_core.usecases.replay import BODY_NOT_STORED, Replayed
 from contentsvc_core.usecases.replay_many import (
     BATCH,
     BulkReplayer,
@@ -42,9 +42,9 @@ async def replay(world: World, command: ReplayDeliveries) -> ReplayedBatch:
 
 
 async def deliveries(world: World, number: int) -> None:
-    for place in range(number):
+    for index in range(number):
         world.clock.advance(timedelta(seconds=1))
-        await pushed(world, f"d-{place}", f"feat: lamp {place}")
+        await pushed(world, f"d-{index}", f"feat: lamp {index}")
 
 
 async def test_every_entry_of_a_filter_is_replayed_once_in_batches(world: World) -> None:
@@ -101,7 +101,7 @@ async def test_refused_deliveries_are_named_with_the_reason(world: World) -> Non
 
     assert (found.replayed, [(each.log_id, each.reason) for each in found.refused]) == (
         (),
-        [(refused.id, NOT_KEPT.message())],
+        [(refused.id, BODY_NOT_STORED.message())],
     )
     counted = await bulk(world).count(world.organization.id, asked())
     assert counted == ReplayCount(replayable=1, not_kept=1, is_more=False)

@@ -567,7 +567,7 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (LosingNotes, "a release is stored whole: long texts, all characters, all lines: the context records (got"),
         (FindingOtherAddresses, "configuration returns None for an unknown organization (got"),
         (FindingOtherProviders, "configuration returns None for an unknown provider of the integration (got"),
-        (FindingOtherRepositories, "an unknown repository is not Belonging.OURS (got"),
+        (FindingOtherRepositories, "an unknown repository is not Belonging.THIS_INTEGRATION (got"),
         (CachingForAll, "each change of the configuration increments its version (got"),
         (
             RepeatingWithoutClaims,

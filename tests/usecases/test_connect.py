@@ -217,14 +217,14 @@ async def test_a_rate_limit_ends_the_requests_and_reports_the_rest(office: Offic
     created = await office.connected()
     await failed(office, created, "d-1", "d-2", "d-3")
     office.server.fault = Fault(status=429, headers={"Retry-After": "30"}, method="POST", path="/attempts$")
-    told: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
 
     done = await office.reconciler.reconcile(
-        office.world.organization.id, created.integration.id, on_progress=lambda count, of: told.append((count, of))
+        office.world.organization.id, created.integration.id, on_progress=lambda count, of: progress.append((count, of))
     )
 
     assert isinstance(done, Reconciled)
     assert [each.end for each in done.missed] == [MissedEnd.REFUSED, MissedEnd.NOT_REQUESTED, MissedEnd.NOT_REQUESTED]
     assert all(each.refusal is not None and each.refusal.retry_after_s == 30 for each in done.missed)
     assert len(office.server.did("POST", "/attempts$")) == 1
-    assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert progress == [(0, 3), (1, 3), (2, 3), (3, 3)]

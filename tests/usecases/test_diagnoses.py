@@ -19,9 +19,9 @@ def diagnoses(world: World) -> Diagnoses:
 
 
 async def forged(world: World, number: int) -> list[ListedEntry]:
-    for place in range(number):
+    for index in range(number):
         body = push_body("x", repository_id=REPOSITORY_ID)
-        await world.receiver.receive(signed(body, at=world.at, secret="wrong", delivery_id=f"bad-{place}"))
+        await world.receiver.receive(signed(body, at=world.at, secret="wrong", delivery_id=f"bad-{index}"))
         world.clock.advance(timedelta(minutes=1))
     return list(await world.stores.read_model.log(world.organization.id, LogSearch(), limit=9))
 

@@ -287,8 +287,8 @@ async def test_a_job_that_is_done_once_more_goes_on_telling(world: World) -> Non
     assert GenerationJobBody.of(await follow(world, job)).status == "queued"
     await perform_all(world)
 
-    told = [event.type.value for event in (await follow(world, job)).events]
-    assert told.count("skipped") == 2
+    types = [event.type.value for event in (await follow(world, job)).events]
+    assert types.count("skipped") == 2
 
 
 async def test_records_beyond_the_limit_are_omitted_and_the_post_mentions_it(

@@ -91,8 +91,8 @@ class ScriptedHost:
 def office(world: World, host: ScriptedHost | None, **more: Any) -> Office:
     scripted: Any = host
     # No server runs: every call fails at once.
-    nobody: Any = CodeHostServer
-    return office_of(world, nobody, scripted, **more)
+    server: Any = CodeHostServer
+    return office_of(world, server, scripted, **more)
 
 
 async def connected(world: World, host: ScriptedHost) -> Connected:
@@ -316,8 +316,8 @@ async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World) -> N
     )
     assert (entry.status, entry.status_code) == (LogStatus.SUCCESS, 204)
     for unknown in ("int_unknown", "no id"):
-        nobody = await office(world, host).rotator.rotate(world.organization.id, unknown, overlap=timedelta())
-        assert nobody == UNKNOWN
+        outcome = await office(world, host).rotator.rotate(world.organization.id, unknown, overlap=timedelta())
+        assert outcome == UNKNOWN
 
 
 async def test_an_integration_that_is_removed_while_its_secret_is_rotated_is_unknown(world: World) -> None:

@@ -105,7 +105,7 @@ async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_mi
     assert await use() == first + timedelta(minutes=1)
 
 
-async def test_a_wrong_a_revoked_and_an_expired_key_are_all_nobodys(world: World) -> None:
+async def test_wrong_revoked_and_expired_keys_are_rejected(world: World) -> None:
     authenticator = Authenticator(world.stores.keys, world.clock)
     soon = world.clock.now() + timedelta(days=1)
     expiring = await world.operator.issue_key(world.organization, expires_at=soon)

@@ -184,7 +184,7 @@ async def test_late_releases_have_a_post_of_their_own(monorepo: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("history", "told"),
+    ("history", "expected"),
     [
         ("a@1.0.0:c" + 45 * " +" + " b@1.0.0:c", "a@1.0.0 b@1.0.0"),
         # Without a package or a publication time, a release does not wait, and other releases do not wait for it.
@@ -194,19 +194,19 @@ async def test_late_releases_have_a_post_of_their_own(monorepo: World) -> None:
         ("b@1.0.0? a@1.0.0", "a@1.0.0 | b@1.0.0"),
     ],
 )
-async def test_releases_share_a_post_by_their_commit_and_time(world: World, history: str, told: str) -> None:
-    for place, step in enumerate(history.split()):
+async def test_releases_share_a_post_by_their_commit_and_time(world: World, history: str, expected: str) -> None:
+    for index, step in enumerate(history.split()):
         if step == "+":
-            await pushed(world, f"p-{place}", {f"feat: lamp {place}": []})
+            await pushed(world, f"p-{index}", {f"feat: lamp {index}": []})
         else:
             tag, _, commit = step.rstrip("?").partition(":")
             at = None if step.endswith("?") else PUBLISHED
             body = release_body(tag, repository_id=REPOSITORY_ID, published_at=at)
             body["release"]["target_commitish"] = commit * 40 or "main"
-            await deliver(world, "release", body, f"d-{place}")
+            await deliver(world, "release", body, f"d-{index}")
     await waited(world)
 
-    assert " | ".join(sorted(" ".join(tags_of(post)) for post in await posts(world))) == told
+    assert " | ".join(sorted(" ".join(tags_of(post)) for post in await posts(world))) == expected
 
 
 async def test_a_release_from_before_the_trigger_is_not_reported_with_it(world: World) -> None:
@@ -218,8 +218,8 @@ async def test_a_release_from_before_the_trigger_is_not_reported_with_it(world: 
     await released(world, "b@1.0.0", notes="- Draw a lamp")
     await waited(world)
 
-    told = {post.content_type: tags_of(post) for post in await posts(world)}
-    assert told == {world.trigger.output_type: ("a@1.0.0", "b@1.0.0"), ContentType.BLOG_POST: ("b@1.0.0",)}
+    reported = {post.content_type: tags_of(post) for post in await posts(world)}
+    assert reported == {world.trigger.output_type: ("a@1.0.0", "b@1.0.0"), ContentType.BLOG_POST: ("b@1.0.0",)}
 
 
 async def test_a_redelivery_after_a_day_reports_its_own_release(world: World) -> None:
@@ -256,8 +256,8 @@ async def test_an_imported_history_is_reported_commit_by_commit(world: World, mo
     monkeypatch.setattr(world.stores.contexts, "within", counted)
     await waited(world)
 
-    told = {tags_of(post) for post in await posts(world)}
-    assert told == {(f"api@1.{number}.0", f"cli@1.{number}.0") for number in range(60)}
+    reported = {tags_of(post) for post in await posts(world)}
+    assert reported == {(f"api@1.{number}.0", f"cli@1.{number}.0") for number in range(60)}
     # Each run reads its neighbours, and not all deliveries of the same minute.
     assert read < 120 * 10
 
@@ -271,10 +271,10 @@ async def test_each_trigger_writes_its_own_post(monorepo: World) -> None:
     await released(monorepo, "@acme/api@1.0.1", "@acme/cli@2.0.0")
     await waited(monorepo)
 
-    told = [post for post in await posts(monorepo) if "@acme/cli@2.0.0" in tags_of(post)]
-    assert {post.content_type for post in told} == {monorepo.trigger.output_type, ContentType.BLOG_POST}
-    assert {tags_of(post) for post in told} == {("@acme/cli@2.0.0", "@acme/api@1.0.1")}
-    blog = next(post for post in told if post.content_type is ContentType.BLOG_POST)
+    reporting = [post for post in await posts(monorepo) if "@acme/cli@2.0.0" in tags_of(post)]
+    assert {post.content_type for post in reporting} == {monorepo.trigger.output_type, ContentType.BLOG_POST}
+    assert {tags_of(post) for post in reporting} == {("@acme/cli@2.0.0", "@acme/api@1.0.1")}
+    blog = next(post for post in reporting if post.content_type is ContentType.BLOG_POST)
     assert "cli 2.0.0 and api 1.0.1" in blog.markdown
     assert getattr(other, "id", None) == (blog.source_metadata or {})["triggerId"]
 
@@ -324,14 +324,14 @@ async def test_all_releases_are_reported_once_in_any_order_of_runs(monorepo: Wor
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     runs = await taken(monorepo)
-    for place in order:
-        await monorepo.performer.perform(runs[place], PlainSteps())
+    for index in order:
+        await monorepo.performer.perform(runs[index], PlainSteps())
 
-    told = [tag for post in (await posts(monorepo))[1:] for tag in tags_of(post)]
-    assert sorted(told) == ["@acme/api@1.0.1", "@acme/cli@2.0.0", "@acme/web@1.0.1"]
+    reported = [tag for post in (await posts(monorepo))[1:] for tag in tags_of(post)]
+    assert sorted(reported) == ["@acme/api@1.0.1", "@acme/cli@2.0.0", "@acme/web@1.0.1"]
 
 
-async def test_the_restart_of_a_failed_joint_run_reports_all_releases(monorepo: World) -> None:
+async def test_the_restart_of_a_failed_run_of_several_releases_reports_all_of_them(monorepo: World) -> None:
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
     monorepo.clock.advance(PACKAGE_DELAY)
     first, last = await taken(monorepo)
@@ -344,7 +344,7 @@ async def test_the_restart_of_a_failed_joint_run_reports_all_releases(monorepo: 
 
 
 @pytest.mark.parametrize(
-    ("tags", "cancelled", "told"),
+    ("tags", "cancelled", "expected"),
     [
         (["@acme/cli@2.0.0", "@acme/api@1.0.1", "@acme/web@1.0.1"], slice(2), ("@acme/cli@2.0.0",)),
         # Earlier than the previous release of the same package.
@@ -356,7 +356,7 @@ async def test_the_restart_of_a_failed_joint_run_reports_all_releases(monorepo: 
     ],
 )
 async def test_the_release_of_a_cancelled_run_is_not_reported(
-    monorepo: World, monkeypatch: pytest.MonkeyPatch, tags: list[str], cancelled: slice, told: tuple[str, ...]
+    monorepo: World, monkeypatch: pytest.MonkeyPatch, tags: list[str], cancelled: slice, expected: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(briefs, "_STEP", 1)
     await released(monorepo, *tags)
@@ -366,7 +366,7 @@ async def test_the_release_of_a_cancelled_run_is_not_reported(
         assert await ledger.cancel(monorepo.organization.id, run.id, "not now")
     await waited(monorepo)
 
-    assert [tags_of(post) for post in await posts(monorepo)][1:] == [told]
+    assert [tags_of(post) for post in await posts(monorepo)][1:] == [expected]
 
 
 async def test_a_replay_reports_its_own_release_at_once(monorepo: World) -> None:
@@ -445,7 +445,7 @@ def a_history(text: str) -> list[Event]:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("v1 | +a | +b | v2", "v2 since v1: a; b / whole: 1 2"),
         ("+a | v1", "v1 since None: a / whole: 0"),
@@ -483,11 +483,11 @@ def a_history(text: str) -> list[Event]:
         ),
     ],
 )
-def test_a_release_reports_what_came_since_the_one_before(text: str, told: str) -> None:
+def test_a_release_reports_what_came_since_the_one_before(text: str, expected: str) -> None:
     events = a_history(text)
     last = events[-1]
     assert isinstance(last, Release)
-    records = [a_record(event, delivery_id=str(place)) for place, event in enumerate(events)]
+    records = [a_record(event, delivery_id=str(index)) for index, event in enumerate(events)]
     first = len(records) - 1 - text.count(" & ")
     with_it = {record.delivery_id: getattr(record.event, "tag_name", "") for record in records[first:-1]}
 
@@ -501,5 +501,5 @@ def test_a_release_reports_what_came_since_the_one_before(text: str, told: str) 
     since = since or [f"{each.tag_name} since {brief.previous_tag}" for each in brief.announced]
     pushes = [" ".join(commit.message for commit in event.commits) for event in brief.events if isinstance(event, Push)]
     contained = " ".join(each.rpartition(":")[2] for each in history.contained)
-    assert f"{', '.join(since)}: {'; '.join(pushes)} / whole: {contained}" == told
+    assert f"{', '.join(since)}: {'; '.join(pushes)} / whole: {contained}" == expected
     assert not history.is_missing

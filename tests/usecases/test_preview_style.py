@@ -53,7 +53,7 @@ async def test_pushes_are_previewed_until_there_is_a_release(world: World) -> No
     assert "lamp" in release.written.markdown
 
 
-async def test_nothing_left_to_report_is_told(world: World) -> None:
+async def test_nothing_left_to_report_has_a_reason(world: World) -> None:
     await pushed(world, "d-1", "fix(api): the lens")
 
     shown = await previews(world).write(world.organization.id, _HIDES)

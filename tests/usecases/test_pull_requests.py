@@ -57,7 +57,7 @@ class Recorder(test_generate.Recorder):
 
 
 @frozen(kw_only=True)
-class Desk:
+class Setup:
     """An office that also performs its runs."""
 
     office: Office
@@ -108,7 +108,7 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(world: World) -> AsyncGenerator[Desk]:
+async def setup(world: World) -> AsyncGenerator[Setup]:
     with CodeHostServer() as server:
         host = RestCodeHost(server.api_url, timeout_s=5.0)
         office = office_of(world, server, host)
@@ -121,89 +121,89 @@ async def desk(world: World) -> AsyncGenerator[Desk]:
         async def hosts(provider: str) -> CodeHost | None:
             return host if provider == "github" else None
 
-        yield Desk(office=office, writer=Recorder(), made=made, hosts=hosts)
+        yield Setup(office=office, writer=Recorder(), made=made, hosts=hosts)
         await host.close()
 
 
-async def test_a_run_is_given_the_pull_requests_that_its_subjects_name(desk: Desk) -> None:
-    desk.server.add(
+async def test_a_run_is_given_the_pull_requests_that_its_subjects_name(setup: Setup) -> None:
+    setup.server.add(
         HostPull(number=12, title="A lamp", labels=("bug",), author="new"), HostPull(number=13), HostPull(number=14)
     )
 
-    await desk.push(
+    await setup.push(
         "feat: lamp (#12)\n\nSee (#14).", "Merge pull request #13 from ada/lamp", "fix: leak (fixes #14)", "x (#99)"
     )
 
-    assert await desk.perform() == [RunStatus.COMPLETED]
-    (brief,) = desk.writer.briefs
-    assert list(desk.writer.pull_requests) == [13, 12]
+    assert await setup.perform() == [RunStatus.COMPLETED]
+    (brief,) = setup.writer.briefs
+    assert list(setup.writer.pull_requests) == [13, 12]
     assert brief.chapters[0].pull_requests[12] == PullRequest(
         number=12, title="A lamp", labels=("bug",), author="new", first_contribution=True, merged_sha="a" * 40
     )
     # A successful read has no log entry.
-    assert await desk.entries() == []
+    assert await setup.entries() == []
 
 
-async def test_a_push_without_a_number_may_be_a_rebased_pull_request(desk: Desk) -> None:
+async def test_a_push_without_a_number_may_be_a_rebased_pull_request(setup: Setup) -> None:
     body = push_body("feat: lamp", "feat: wick", repository_id=NUMBER, repository=NAME)
-    desk.server.add(HostPull(number=12, sha=body["head_commit"]["id"]))
+    setup.server.add(HostPull(number=12, sha=body["head_commit"]["id"]))
 
-    await desk.deliver("d-1", body)
+    await setup.deliver("d-1", body)
 
-    assert await desk.perform() == [RunStatus.COMPLETED]
-    assert list(desk.writer.pull_requests) == [12]
+    assert await setup.perform() == [RunStatus.COMPLETED]
+    assert list(setup.writer.pull_requests) == [12]
 
 
-async def test_a_release_asks_for_the_pull_requests_since_the_one_before_and_the_newest_first(desk: Desk) -> None:
+async def test_a_release_asks_for_the_pull_requests_since_the_one_before_and_the_newest_first(setup: Setup) -> None:
     for delivery in range(3):
         numbers = range(delivery * 60 + 1, delivery * 60 + 61)
-        desk.server.add(*(HostPull(number=number) for number in numbers))
-        await desk.push(*(f"fix: lamp (#{number})" for number in numbers), delivery_id=f"d-{delivery}")
-    await desk.perform()
-    await desk.deliver("d-9", release_body("v2", repository_id=NUMBER, repository=NAME), "release")
+        setup.server.add(*(HostPull(number=number) for number in numbers))
+        await setup.push(*(f"fix: lamp (#{number})" for number in numbers), delivery_id=f"d-{delivery}")
+    await setup.perform()
+    await setup.deliver("d-9", release_body("v2", repository_id=NUMBER, repository=NAME), "release")
 
-    await desk.perform()
+    await setup.perform()
 
-    assert sorted(desk.writer.pull_requests) == list(range(180 - MAX_PULL_REQUESTS + 1, 181))
+    assert sorted(setup.writer.pull_requests) == list(range(180 - MAX_PULL_REQUESTS + 1, 181))
 
 
-async def test_a_run_that_is_tried_again_does_not_ask_again(desk: Desk) -> None:
-    desk.server.add(HostPull(number=12))
-    await desk.push("feat: lamp (#12)")
-    stores = desk.world.stores
+async def test_a_run_that_is_tried_again_does_not_ask_again(setup: Setup) -> None:
+    setup.server.add(HostPull(number=12))
+    await setup.push("feat: lamp (#12)")
+    stores = setup.world.stores
     engine = InlineExecution(stores.ledger, stores.run_state)
-    desk.writer.fails = 1
-    (run,) = await taken(desk.world)
-    performer = desk.performer()
+    setup.writer.fails = 1
+    (run,) = await taken(setup.world)
+    performer = setup.performer()
     with pytest.raises(RuntimeError):
         await engine.perform(run, performer)
     await performer.failed(run, RuntimeError())
-    queries = desk.queries()
-    desk.server.pulls.clear()
-    desk.world.clock.advance(timedelta(minutes=1))
+    queries = setup.queries()
+    setup.server.pulls.clear()
+    setup.world.clock.advance(timedelta(minutes=1))
 
     # The same holds for another process.
-    (run,) = await taken(desk.world)
-    await engine.perform(run, desk.performer())
+    (run,) = await taken(setup.world)
+    await engine.perform(run, setup.performer())
 
-    first, second = desk.writer.briefs
+    first, second = setup.writer.briefs
     assert first == second
-    assert list(desk.writer.pull_requests) == [12]
-    assert desk.queries() == queries == 2
+    assert list(setup.writer.pull_requests) == [12]
+    assert setup.queries() == queries == 2
 
 
-async def test_events_without_pull_requests_cost_no_step(desk: Desk) -> None:
-    await desk.deliver("d-1", release_body("v1", repository_id=NUMBER, repository=NAME), "release")
-    (run,) = await taken(desk.world)
+async def test_events_without_pull_requests_cost_no_step(setup: Setup) -> None:
+    await setup.deliver("d-1", release_body("v1", repository_id=NUMBER, repository=NAME), "release")
+    (run,) = await taken(setup.world)
 
     class NoSteps:
         async def run(self, name: str, step: object) -> str:
             raise AssertionError(name, step)
 
-    await desk.performer().perform(run, NoSteps())
+    await setup.performer().perform(run, NoSteps())
 
-    assert len(desk.writer.briefs) == 1
-    assert desk.queries() == 0
+    assert len(setup.writer.briefs) == 1
+    assert setup.queries() == 0
 
 
 @pytest.mark.parametrize(
@@ -219,35 +219,35 @@ async def test_events_without_pull_requests_cost_no_step(desk: Desk) -> None:
     ids=["limit", "long limit", "token", "away", "strange", "oversized"],
 )
 async def test_a_refusal_of_the_code_host_is_reported_once_and_the_post_is_written(
-    desk: Desk, fault: Fault, status: int, pause_s: int
+    setup: Setup, fault: Fault, status: int, pause_s: int
 ) -> None:
-    desk.server.add(HostPull(number=12))
-    desk.server.fault = evolve(fault, path="graphql")
-    performer = desk.performer()
+    setup.server.add(HostPull(number=12))
+    setup.server.fault = evolve(fault, path="graphql")
+    performer = setup.performer()
     for delivery in range(3):
         # While a refusal is fresh, no call is made.
-        await desk.push("feat: lamp (#12)", delivery_id=f"d-{delivery}")
-        await desk.perform(performer)
+        await setup.push("feat: lamp (#12)", delivery_id=f"d-{delivery}")
+        await setup.perform(performer)
 
-    assert len(desk.writer.briefs) == 3
-    assert desk.writer.pull_requests == {}
-    assert desk.queries() == 1
-    assert await desk.entries() == [("Pull request lookup", LogStatus.FAILED, status)]
-    (_, entry) = await desk.office.calls()
+    assert len(setup.writer.briefs) == 3
+    assert setup.writer.pull_requests == {}
+    assert setup.queries() == 1
+    assert await setup.entries() == [("Pull request lookup", LogStatus.FAILED, status)]
+    (_, entry) = await setup.office.calls()
     assert entry.payload == {"operation": "read_pull_requests", "repository": NAME}
     assert TOKEN not in repr(entry)
 
-    desk.server.fault = None
+    setup.server.fault = None
     for seconds, found in ((pause_s - 1, []), (1, [12])):
-        desk.world.clock.advance(timedelta(seconds=seconds))
-        await desk.push("feat: lamp (#12)", delivery_id=f"later-{seconds}")
-        await desk.perform(performer)
-        assert list(desk.writer.pull_requests) == found
+        setup.world.clock.advance(timedelta(seconds=seconds))
+        await setup.push("feat: lamp (#12)", delivery_id=f"later-{seconds}")
+        await setup.perform(performer)
+        assert list(setup.writer.pull_requests) == found
 
 
-async def ask(desk: Desk, performer: Any = None) -> list[str]:
+async def ask(setup: Setup, performer: Any = None) -> list[str]:
     """Request content, perform the run, and return the messages about its progress."""
-    world, stores = desk.world, desk.world.stores
+    world, stores = setup.world, setup.world.stores
     starter = JobStarter(stores.jobs, world.clock, world.ids)
     world.clock.advance(timedelta(minutes=1))
     generator = Generator(starter, stores.directory, stores.brands, world.clock)
@@ -255,55 +255,55 @@ async def ask(desk: Desk, performer: Any = None) -> list[str]:
         world.organization.id,
         GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS),
     )
-    await desk.perform(performer)
+    await setup.perform(performer)
     followed = await stores.jobs.job(world.organization.id, job.id)
     assert followed is not None
     return [event.message for event in followed.events if event.type.value == "generating_content"]
 
 
-async def test_the_events_of_a_job_name_the_reason_for_missing_pull_requests(desk: Desk) -> None:
-    desk.server.add(HostPull(number=12))
-    await desk.push("feat: lamp (#12)")
+async def test_the_events_of_a_job_name_the_reason_for_missing_pull_requests(setup: Setup) -> None:
+    setup.server.add(HostPull(number=12))
+    await setup.push("feat: lamp (#12)")
 
-    assert await ask(desk) == ["Writing"]
-    assert list(desk.writer.pull_requests) == [12]
-    desk.server.fault = Fault(status=502, path="graphql")
-    performer = desk.performer()
+    assert await ask(setup) == ["Writing"]
+    assert list(setup.writer.pull_requests) == [12]
+    setup.server.fault = Fault(status=502, path="graphql")
+    performer = setup.performer()
     for _ in range(2):
         # The second time, no call is made.
-        assert await ask(desk, performer) == ["Writing; pull requests are missing: the code host answered 502"]
+        assert await ask(setup, performer) == ["Writing; pull requests are missing: the code host answered 502"]
 
 
-async def test_without_a_token_the_code_host_is_not_called_and_the_run_mentions_it(desk: Desk) -> None:
-    desk.server.add(HostPull(number=12))
-    await desk.push("feat: lamp (#12)")
-    await desk.world.stores.directory.enable_integration(
-        desk.world.organization.id, desk.made.integration.id, enabled=False
+async def test_without_a_token_the_code_host_is_not_called_and_the_run_mentions_it(setup: Setup) -> None:
+    setup.server.add(HostPull(number=12))
+    await setup.push("feat: lamp (#12)")
+    await setup.world.stores.directory.enable_integration(
+        setup.world.organization.id, setup.made.integration.id, enabled=False
     )
-    off = await ask(desk)
-    await desk.office.disconnect(desk.made)
-    gone = await ask(desk)
-    by_hand = await desk.office.connected(None, number=NUMBER)
-    await evolve(desk, made=by_hand).push("feat: lamp (#12)", delivery_id="d-2")
+    off = await ask(setup)
+    await setup.office.disconnect(setup.made)
+    gone = await ask(setup)
+    by_hand = await setup.office.connected(None, number=NUMBER)
+    await evolve(setup, made=by_hand).push("feat: lamp (#12)", delivery_id="d-2")
 
-    assert await ask(desk) == [f"Writing; pull requests are missing: the integration of {NAME} has no token"]
+    assert await ask(setup) == [f"Writing; pull requests are missing: the integration of {NAME} has no token"]
     assert off == [f"Writing; pull requests are missing: the integration of {NAME} is disabled"]
     # The request was for all connected repositories.
     assert gone == ["Writing"]
-    assert desk.writer.pull_requests == {}
-    assert desk.queries() == 0
+    assert setup.writer.pull_requests == {}
+    assert setup.queries() == 0
 
 
-async def test_an_api_that_is_not_configured_is_named(desk: Desk) -> None:
+async def test_an_api_that_is_not_configured_is_named(setup: Setup) -> None:
     async def none(_provider: str) -> None:
         return None
 
-    await desk.push("feat: lamp (#12)")
+    await setup.push("feat: lamp (#12)")
 
-    (message,) = await ask(evolve(desk, hosts=none))
+    (message,) = await ask(evolve(setup, hosts=none))
 
     assert "CONTENTSVC_GITHUB_API_URL" in message
-    assert desk.writer.pull_requests == {}
+    assert setup.writer.pull_requests == {}
 
 
 class Broken:
@@ -317,28 +317,28 @@ class Broken:
         raise self._fault
 
 
-async def test_a_token_that_cannot_be_opened_is_no_end_of_the_run(desk: Desk) -> None:
+async def test_a_token_that_cannot_be_opened_is_no_end_of_the_run(setup: Setup) -> None:
     hooks: Any = Broken(SecretUnreadable("sealed with another key"))
-    await desk.push("feat: lamp (#12)")
+    await setup.push("feat: lamp (#12)")
 
-    assert await desk.perform(desk.performer(hooks)) == [RunStatus.COMPLETED]
-    assert desk.writer.pull_requests == {}
+    assert await setup.perform(setup.performer(hooks)) == [RunStatus.COMPLETED]
+    assert setup.writer.pull_requests == {}
 
 
-async def test_a_store_that_is_away_has_the_run_tried_again(desk: Desk) -> None:
+async def test_a_store_that_is_away_has_the_run_tried_again(setup: Setup) -> None:
     hooks: Any = Broken(StoreUnavailable("away"))
-    await desk.push("feat: lamp (#12)")
+    await setup.push("feat: lamp (#12)")
 
     with pytest.raises(StoreUnavailable):
-        await desk.perform(desk.performer(hooks))
-    assert desk.writer.briefs == []
+        await setup.perform(setup.performer(hooks))
+    assert setup.writer.briefs == []
 
 
-async def test_a_name_that_is_no_name_is_no_part_of_a_path(desk: Desk) -> None:
-    await desk.push("feat: lamp (#12)", name="../../orgs/x")
+async def test_a_name_that_is_no_name_is_no_part_of_a_path(setup: Setup) -> None:
+    await setup.push("feat: lamp (#12)", name="../../orgs/x")
 
-    assert await desk.perform() == [RunStatus.COMPLETED]
-    assert desk.queries() == 0
+    assert await setup.perform() == [RunStatus.COMPLETED]
+    assert setup.queries() == 0
 
 
 class Lister:
@@ -385,23 +385,23 @@ def _cut(*messages: str, before: str = "0" * 40) -> Push:
 
 
 async def _completed(
-    desk: Desk, host: Lister, *events: Event, name: str = NAME, before: Sequence[Chapter] = ()
+    setup: Setup, host: Lister, *events: Event, name: str = NAME, before: Sequence[Chapter] = ()
 ) -> Sequence[Event]:
     """Return the events with the commits that were left out; ``before`` are chapters of unconnected repositories."""
 
     async def hosts(_provider: str) -> Any:
         return host
 
-    world, stores = desk.world, desk.world.stores
+    world, stores = setup.world, setup.world.stores
     calls = CodeHostService(hosts, stores.hooks, stores.journal, world.clock, world.ids, base_url=BASE_URL)
     reader = PullRequestReader(stores.directory, calls, world.clock)
-    await desk.push("feat: x", delivery_id=f"d-{len(await stores.ledger.runs(world.organization.id))}")
+    await setup.push("feat: x", delivery_id=f"d-{len(await stores.ledger.runs(world.organization.id))}")
     run = (await stores.ledger.runs(world.organization.id))[0]
     chapters = [*before, Chapter(repository=name, events=events)]
     brief = Brief(content_type=ContentType.CHANGELOG, chapters=chapters)
     sources = [
-        Source(provider="github", repository_id=NUMBER if chapter.repository == NAME else place, full_name=name)
-        for place, chapter in enumerate(before)
+        Source(provider="github", repository_id=NUMBER if chapter.repository == NAME else index, full_name=name)
+        for index, chapter in enumerate(before)
     ]
     source = Source(provider="github", repository_id=NUMBER, full_name=name)
     gathered = BriefSources(brief=brief, delivery_ids=(), sources=(*sources, source))
@@ -409,7 +409,7 @@ async def _completed(
     return read.brief.chapters[-1].events
 
 
-async def test_commits_that_a_code_host_left_out_are_listed_the_newest_push_first(desk: Desk) -> None:
+async def test_commits_that_a_code_host_left_out_are_listed_the_newest_push_first(setup: Setup) -> None:
     older, newer, whole = _cut("feat: c", before="a" * 40), _cut("feat: f"), evolve_push(_cut("feat: g"), is_cut=False)
     deleted, branched = evolve_push(older, head_commit=None), evolve_push(_cut("feat: h", before=""), off_default=True)
     host = Lister(
@@ -418,7 +418,7 @@ async def test_commits_that_a_code_host_left_out_are_listed_the_newest_push_firs
     )
 
     release = a_release()
-    found = await _completed(desk, host, older, release, whole, deleted, branched, newer)
+    found = await _completed(setup, host, older, release, whole, deleted, branched, newer)
 
     assert found == (
         evolve_push(older, commits=(commit("feat: b"), commit("feat: c")), is_cut=False),
@@ -436,66 +436,66 @@ async def test_commits_that_a_code_host_left_out_are_listed_the_newest_push_firs
     ]
 
 
-async def test_the_push_that_creates_the_default_branch_has_all_commits_of_its_head(desk: Desk) -> None:
+async def test_the_push_that_creates_the_default_branch_has_all_commits_of_its_head(setup: Setup) -> None:
     created = _cut("feat: b", before="")
     host = Lister(HostCommits(found=[commit("feat: a"), listed("feat: b")]))
 
-    assert await _completed(desk, host, created) == (
+    assert await _completed(setup, host, created) == (
         evolve_push(created, commits=(commit("feat: a"), commit("feat: b")), is_cut=False),
     )
     assert host.ranges == [(NAME, CommitRange(head="feat: b", before="", limit=MAX_COMMITS_READ), TOKEN)]
 
 
-async def test_a_list_of_a_rewritten_branch_changes_nothing_and_no_more_than_the_limit_are_read(desk: Desk) -> None:
+async def test_a_list_of_a_rewritten_branch_changes_nothing_and_no_more_than_the_limit_are_read(setup: Setup) -> None:
     first, second = _cut("feat: a"), _cut("feat: b")
     others = [commit(f"feat: {number}") for number in range(MAX_COMMITS_READ)]
     host = Lister(HostCommits(found=others))
 
-    assert await _completed(desk, host, first, second) == (first, second)
+    assert await _completed(setup, host, first, second) == (first, second)
     assert len(host.ranges) == 1
-    assert await _completed(desk, host, first, name="../x") == (first,)
+    assert await _completed(setup, host, first, name="../x") == (first,)
 
 
-async def test_another_repositorys_commits_are_not_read(desk: Desk) -> None:
+async def test_another_repositorys_commits_are_not_read(setup: Setup) -> None:
     host = Lister(HostCommits(found=[commit("secret"), commit("feat: a")]))
     host.repository_id = NUMBER + 1
     push = _cut("feat: a")
 
-    assert await _completed(desk, host, push, name="acme/private") == (push,)
+    assert await _completed(setup, host, push, name="acme/private") == (push,)
     assert host.ranges == []
 
 
 @pytest.mark.parametrize("of_repository", [False, True])
-async def test_a_refused_list_is_logged_and_pauses_the_integration(desk: Desk, *, of_repository: bool) -> None:
-    before = await desk.office.calls()
+async def test_a_refused_list_is_logged_and_pauses_the_integration(setup: Setup, *, of_repository: bool) -> None:
+    before = await setup.office.calls()
     refusal = HostRefusal(fault=HostFault.UNREACHABLE, reason="it did not answer")
     host = Lister(HostCommits(refusal=refusal))
     if of_repository:
         host.refusal = refusal
     first, second = _cut("feat: a"), _cut("feat: b")
 
-    assert await _completed(desk, host, first, second) == (first, second)
+    assert await _completed(setup, host, first, second) == (first, second)
     assert len(host.ranges) == (0 if of_repository else 1)
-    assert len(await desk.office.calls()) == len(before) + 1
-    entry = (await desk.office.calls())[-1]
+    assert len(await setup.office.calls()) == len(before) + 1
+    entry = (await setup.office.calls())[-1]
     assert (entry.title, entry.status, entry.error_message) == ("Commit lookup", LogStatus.FAILED, "it did not answer")
     assert entry.payload == {"operation": "read_commits", "repository": NAME}
 
 
-async def test_the_time_limit_is_that_of_a_code_host_and_not_of_a_repository(desk: Desk) -> None:
+async def test_the_time_limit_is_that_of_a_code_host_and_not_of_a_repository(setup: Setup) -> None:
     first, second = _cut("feat: a"), _cut("feat: b")
     host = Lister(*(HostCommits(found=[commit(each)]) for each in ("feat: a", "feat: b")))
 
-    await _completed(desk, host, second, before=[Chapter(repository=NAME, events=[first])])
+    await _completed(setup, host, second, before=[Chapter(repository=NAME, events=[first])])
 
     assert len(host.ranges) == 2
 
 
-async def test_commits_are_listed_past_what_cannot_be_listed(desk: Desk) -> None:
+async def test_commits_are_listed_past_what_cannot_be_listed(setup: Setup) -> None:
     refusal = HostRefusal(fault=HostFault.RATE_LIMITED, reason="wait", retry_after_s=0)
     host = Lister(HostCommits(refusal=refusal), HostCommits(found=[commit("feat: a")]))
     first, second = _cut("feat: a"), _cut("feat: b")
     whole = evolve_push(first, is_cut=False)
     before = [Chapter(repository="acme/whole", events=[whole]), Chapter(repository="acme/away", events=[first])]
 
-    assert await _completed(desk, host, first, second, before=before) == (whole, second)
+    assert await _completed(setup, host, first, second, before=before) == (whole, second)

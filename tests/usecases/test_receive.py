@@ -121,10 +121,10 @@ async def test_a_flood_takes_no_rows_from_other_repositories(world: World) -> No
         other, full_name="other/lamp", repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )
     assert isinstance(made, Connection)
-    theirs = evolve(world.at, organization_id=other.id, integration_id=made.integration.id)
+    other_address = evolve(world.at, organization_id=other.id, integration_id=made.integration.id)
     invented = evolve(world.at, repository_id=REPOSITORY_ID + 1)
 
-    for at in (invented, world.at, theirs):
+    for at in (invented, world.at, other_address):
         for number in range(5):
             body = push_body("x", repository_id=at.repository_id)
             refused = await world.receiver.receive(signed(body, at=at, secret="wrong", delivery_id=f"bad-{number}"))
@@ -346,8 +346,8 @@ async def test_so_many_refusals_of_one_organization_are_logged_at_a_time_and_the
 
     await receiver.receive(push(world))
 
-    told, *logged = await entries(world)
-    assert told.reason == "1 workflow run started; 16 earlier failures were not logged"
+    counted, *logged = await entries(world)
+    assert counted.reason == "1 workflow run started; 16 earlier failures were not logged"
     assert [(each.title, each.status_code) for each in logged] == [("Webhook body timed out", 408)] * 4
 
 

@@ -92,7 +92,7 @@ async def test_a_flood_of_forged_deliveries_stores_no_more_than_rows_alone(world
     assert (await entries(world))[0].received is not None
 
 
-def test_without_room_for_facts_a_row_is_written_without_them() -> None:
+def test_without_budget_for_facts_a_row_is_written_without_them() -> None:
     budget, granted = FailureBudget(limit=FACTS_COST).spend(START)
     assert granted
     assert budget.describe() is None

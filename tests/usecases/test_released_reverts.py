@@ -85,7 +85,7 @@ def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> Non
     """Compare with what a history contains at each release."""
     events: list[Event] = []
     in_it, had = False, ""
-    for place, step in enumerate(steps):
+    for index, step in enumerate(steps):
         match step:
             case "do":
                 events.append(_push("feat: export in parallel"))
@@ -94,10 +94,10 @@ def test_no_revert_names_a_release_that_did_not_have_it(steps: list[str]) -> Non
                 events.append(_push(UNDONE))
                 in_it, had = False, ""
             case "release":
-                events.append(a_release(f"v{place}"))
-                had = had or (f"v{place}" if in_it else "")
+                events.append(a_release(f"v{index}"))
+                had = had or (f"v{index}" if in_it else "")
             case "draft":
-                events.append(a_release(f"v{place}", draft=True))
+                events.append(a_release(f"v{index}", draft=True))
             case "both":
                 events.append(_push("feat: export in parallel", UNDONE))
                 in_it, had = False, ""

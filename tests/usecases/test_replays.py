@@ -15,9 +15,9 @@ from contentsvc_core import Integration, LogEntry, LogStatus, StoreUnavailable
 from contentsvc_core.journal import UNKNOWN_LOG
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.replay import (
+    BODY_NOT_STORED,
     INTEGRATION_DISABLED,
     INTEGRATION_GONE,
-    NOT_KEPT,
     NOT_PROCESSED,
     REPOSITORY_GONE,
     Replayed,
@@ -91,7 +91,7 @@ async def test_an_entry_without_an_event_and_an_unknown_one_cannot_be_replayed(w
     (refused,) = await world.stores.journal.entries(world.organization.id)
     replay = replayer(world).replay
 
-    assert await replay(world.organization.id, refused.id) is NOT_KEPT
+    assert await replay(world.organization.id, refused.id) is BODY_NOT_STORED
     for unknown in ("log_unknown", "no id"):
         assert await replay(world.organization.id, unknown) is UNKNOWN_LOG
     await pushed(world, "d-2", "feat: a lamp")

@@ -92,8 +92,8 @@ class Office:
 
     async def post(self, path: str, *, address: str | None = None, **headers: str) -> httpx.Response:
         body = {} if address is None else {"address": address}
-        told = {name.replace("_", "-"): value for name, value in headers.items()}
-        return await self.reader.world.send("POST", path, data=body, headers=told, client=(self.client, 123))
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        return await self.reader.world.send("POST", path, data=body, headers=fields, client=(self.client, 123))
 
     async def enter(self, address: str, **headers: str) -> httpx.Response:
         return await self.post(f"{HOME}/subscribe", address=address, **headers)
@@ -146,7 +146,7 @@ def path_in(mail: Received) -> str:
 async def test_a_reader_subscribes_gets_a_post_and_leaves() -> None:
     async with Office.opened() as office:
         page = Seen(await office.reader.get("/subscribe"))
-        assert [told["action"] for tag, told in page.elements if tag == "form"] == [
+        assert [letter["action"] for tag, letter in page.elements if tag == "form"] == [
             f"https://acme.example{HOME}/subscribe"
         ]
         assert Seen(await office.enter(" Ann@Example.ORG ")).heading == "Check your mail"
@@ -169,16 +169,16 @@ async def test_a_reader_subscribes_gets_a_post_and_leaves() -> None:
         post = await office.publish("Steer the beam", markdown="Turn it.")
         assert await office.mails() == []
         office.wait()
-        [told] = await office.mails()
-        assert told.message["Subject"] == "Acme's lamps: Steer the beam"
-        assert "Turn it." in told.text
-        assert "<p>Turn it.</p>" in told.html
-        assert f"https://acme.example{HOME}/" in told.text
+        [letter] = await office.mails()
+        assert letter.message["Subject"] == "Acme's lamps: Steer the beam"
+        assert "Turn it." in letter.text
+        assert "<p>Turn it.</p>" in letter.html
+        assert f"https://acme.example{HOME}/" in letter.text
         assert post.id in office.reader.state.announced
-        leaving = told.message["List-Unsubscribe"].strip("<>")
-        assert told.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-        assert leaving.removeprefix("https://acme.example") == path_in(told)
-        assert told.message["List-Id"] == "<acme.changelog.acme.example>"
+        leaving = letter.message["List-Unsubscribe"].strip("<>")
+        assert letter.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+        assert leaving.removeprefix("https://acme.example") == path_in(letter)
+        assert letter.message["List-Id"] == "<acme.changelog.acme.example>"
         # The one-click request of a mail program (RFC 8058), which has no origin and no cookie.
         click = await office.reader.world.send(
             "POST", leaving.removeprefix("https://acme.example"), data={"List-Unsubscribe": "One-Click"}
@@ -196,14 +196,14 @@ async def test_the_page_to_leave_asks_first_and_works_while_the_changelog_is_off
         await office.subscribed()
         await office.publish()
         office.wait()
-        [told] = await office.mails()
+        [mail] = await office.mails()
         await publish(office.reader.acme, is_public=False)
 
-        assert Seen(await office.reader.world.send("GET", path_in(told))).heading == "Unsubscribe"
+        assert Seen(await office.reader.world.send("GET", path_in(mail))).heading == "Unsubscribe"
         assert len(office.reader.state.subscribers) == 1
         for _ in range(2):
             # A repeated request is accepted: the address is deleted.
-            assert Seen(await office.post(path_in(told))).heading == "You are unsubscribed"
+            assert Seen(await office.post(path_in(mail))).heading == "You are unsubscribed"
         assert office.reader.state.subscribers == {}
 
 
@@ -232,10 +232,10 @@ async def test_an_invalid_address_is_refused_and_stays_in_the_form() -> None:
             page = Seen(answer)
             assert answer.status_code == 422
             assert "An address looks like name@example.org" in page.text
-            [field] = [told for _, told in page.elements if told.get("name") == "address"]
+            [field] = [attrs for _, attrs in page.elements if attrs.get("name") == "address"]
             assert field["value"] == typed.strip()
         hostile = Seen(await office.enter(HOSTILE))
-        assert not [tag for tag, told in hostile.elements if tag == "script" and "page.js" not in told.get("src", "")]
+        assert not [tag for tag, attrs in hostile.elements if tag == "script" and "page.js" not in attrs.get("src", "")]
         assert await office.mails() == []
 
 
@@ -286,14 +286,14 @@ async def test_posts_that_are_published_together_come_in_one_mail() -> None:
         for number in sorted(range(122), key=str):
             await office.publish(f"Post {number}", age=timedelta(minutes=number))
         office.wait()
-        [told] = await office.mails()
+        [mail] = await office.mails()
 
-        assert told.message["Subject"] == "Acme's lamps: 122 new posts"
-        assert told.text.count("It.") == 10
-        assert "112 more posts" in told.text
+        assert mail.message["Subject"] == "Acme's lamps: 122 new posts"
+        assert mail.text.count("It.") == 10
+        assert "112 more posts" in mail.text
         # The newest event first.
-        places = [told.text.index(f"Post {number}\n") for number in range(10)]
-        assert places == sorted(places)
+        positions = [mail.text.index(f"Post {number}\n") for number in range(10)]
+        assert positions == sorted(positions)
         # The next mail waits for the same time.
         await office.publish("One more")
         office.wait(_EVERY - timedelta(seconds=1))
@@ -311,8 +311,8 @@ async def test_old_posts_that_are_published_now_are_no_news() -> None:
         await office.publish("Older", age=timedelta(days=400))
         await office.publish("New", age=RECENT - timedelta(days=1))
         office.wait()
-        [told] = await office.mails()
-        assert told.message["Subject"] == "Acme's lamps: New"
+        [mail] = await office.mails()
+        assert mail.message["Subject"] == "Acme's lamps: New"
         # Nothing was sent for days: the waiting posts are no longer news.
         await office.publish("Late")
         office.wait(STALE + timedelta(days=1))
@@ -523,8 +523,8 @@ async def test_a_mail_hides_the_details_that_public_pages_hide() -> None:
         markdown = f"## Fixed\n\n* Stop the horn ([abc1234]({link}))\n\n## Contributors\n\n* @keeper\n"
         await office.publish("Horn", markdown=markdown)
         office.wait()
-        [told] = await office.mails()
-        for part in (told.text, told.html):
+        [mail] = await office.mails()
+        for part in (mail.text, mail.html):
             assert "Stop the horn" in part
             assert "abc1234" not in part
             assert "@keeper" not in part
@@ -536,9 +536,9 @@ async def test_hostile_words_stay_words_in_a_mail() -> None:
         await office.subscribed()
         await office.publish(HOSTILE)
         office.wait()
-        [told] = await office.mails()
-        assert "<script" not in told.html
-        assert HOSTILE in told.text
+        [mail] = await office.mails()
+        assert "<script" not in mail.html
+        assert HOSTILE in mail.text
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ _MOVED: Final = frozenset(
         HTTPStatus.PERMANENT_REDIRECT,
     }
 )
-_SAID: Final = 300
+_TEXT_LIMIT: Final = 300
 #: The pause if a rate limit names no time (GitHub, "Exceeding the rate limit"), in seconds.
 _A_WHILE_S: Final = 60
 #: The longest pause, in seconds: a host that names a longer one means another unit, or its clock is wrong.
@@ -242,7 +242,7 @@ def _text(value: "_Message") -> str:
 def _hide(text: str, hidden: Sequence[str]) -> str:
     for secret in hidden:
         text = text.replace(secret, "***")
-    return one_line(text, _SAID)
+    return one_line(text, _TEXT_LIMIT)
 
 
 def _is_limit(response: httpx.Response, message: str) -> bool:

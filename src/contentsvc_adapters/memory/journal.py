@@ -144,7 +144,7 @@ class MemoryDeliveryStore(SealedMemoryStore):
         refuse_unstorable(log, context, runs)
         written = state.log.get((log.organization_id, log.id))
         if written is not None:
-            # Sent again after an unknown outcome: which entry was written tells what the first answer was.
+            # Sent again after an unknown outcome: which entry was written shows what the first answer was.
             return Settled.AS_DECIDED if written == log else Settled.ALREADY_CLAIMED
         if state.versions.get(settlement.organization_id) != settlement.version:
             return Settled.STALE
@@ -167,7 +167,11 @@ class MemoryDeliveryStore(SealedMemoryStore):
             if (integration.organization_id, integration.provider) != (address.organization_id, address.provider):
                 continue
             if any(repository.id == address.repository_id for repository in integration.repositories):
-                return Belonging.OURS if integration.id == address.integration_id else Belonging.ANOTHERS
+                return (
+                    Belonging.THIS_INTEGRATION
+                    if integration.id == address.integration_id
+                    else Belonging.ANOTHER_INTEGRATION
+                )
         return Belonging.UNKNOWN
 
     def _upserted(self, record: ContextRecord) -> ContextRecord:

@@ -164,17 +164,17 @@ class MemoryMailbox(SealedMemoryStore):
         return [self._take(mail, until) for _, _, mail in turns[:limit]]
 
     def _take(self, mail: Mail, until: datetime) -> LeasedMail:
-        ours = evolve(mail, takes=mail.takes + 1, due_at=until)
-        self._state.mails[mail.id] = ours
+        owned = evolve(mail, takes=mail.takes + 1, due_at=until)
+        self._state.mails[mail.id] = owned
         return LeasedMail(
-            id=ours.id,
-            kind=ours.kind,
-            subscriber=self._state.subscribers[ours.subscriber_id],
-            token=next(iter(opened(self._sealer, [self._state.subscriber_tokens[ours.subscriber_id]])), None),
-            batch_id=ours.batch_id,
-            attempts=ours.attempts + 1,
-            takes=ours.takes,
-            created_at=ours.created_at,
+            id=owned.id,
+            kind=owned.kind,
+            subscriber=self._state.subscribers[owned.subscriber_id],
+            token=next(iter(opened(self._sealer, [self._state.subscriber_tokens[owned.subscriber_id]])), None),
+            batch_id=owned.batch_id,
+            attempts=owned.attempts + 1,
+            takes=owned.takes,
+            created_at=owned.created_at,
         )
 
     async def record(self, taken: LeasedMail, outcome: MailOutcome) -> None:

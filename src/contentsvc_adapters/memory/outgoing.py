@@ -216,17 +216,17 @@ class MemoryOutbox(SealedMemoryStore):
             endpoint = self._due_at(message, now)
             if endpoint is None:
                 continue
-            ours = evolve(
+            owned = evolve(
                 message,
                 takes=message.takes + 1,
                 due_at=mails_until or until if endpoint.format is EndpointFormat.EMAIL else until,
                 occurred_at=message.occurred_at or now,
             )
-            self._state.messages[ours.id] = ours
+            self._state.messages[owned.id] = owned
             secrets = self._secrets(endpoint.id, now)
             failing = endpoint.failures > 0
             leased = LeasedMessage(
-                message=begun(ours),
+                message=begun(owned),
                 url=endpoint.url,
                 format=endpoint.format,
                 description=endpoint.description,

@@ -88,8 +88,8 @@ class SqlKeyedRequests(SealedSqlStore):
 
     def _read(self, row: AnyRow) -> KeyedRequest:
         answer = None if row.sealed_answer is None else self._sealer.open(row.sealed_answer)
-        kept = None if answer is None else msgspec.json.decode(answer, type=StoredAnswer)
-        return read_row(KeyedRequest, row, seed=self._sealer.open(row.sealed_seed), answer=kept)
+        stored_answer = None if answer is None else msgspec.json.decode(answer, type=StoredAnswer)
+        return read_row(KeyedRequest, row, seed=self._sealer.open(row.sealed_seed), answer=stored_answer)
 
     def _row(self, request: KeyedRequest) -> dict[str, Any]:
         row = row_of(request)

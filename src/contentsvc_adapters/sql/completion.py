@@ -45,7 +45,7 @@ _REPORTED: Final = select(told_once.c.organization_id, told_once.c.once_key).whe
 _CARRIED: Final = select(posts.c.once_key).where(
     posts.c.organization_id == bindparam("organization"), posts.c.once_key.in_(bindparam("keys", expanding=True))
 )
-_UNTOLD: Final = delete(posts).where(posts.c.id.in_(bindparam("ids", expanding=True)))
+_DELETE_POSTS: Final = delete(posts).where(posts.c.id.in_(bindparam("ids", expanding=True)))
 
 
 @final
@@ -147,5 +147,5 @@ def _write(connection: Connection, dialect: Dialect, endings: Sequence[RunComple
     )
     again = {keys[row.organization_id, row.once_key] for row in rows if (row.organization_id, row.once_key) in keys}
     if again:
-        connection.execute(_UNTOLD, {"ids": sorted(again)})
+        connection.execute(_DELETE_POSTS, {"ids": sorted(again)})
     return written - again

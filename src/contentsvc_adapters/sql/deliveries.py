@@ -57,7 +57,11 @@ class HookConfigurations:
         if stored.through is None:
             belonging = Belonging.UNKNOWN
         else:
-            belonging = Belonging.OURS if stored.through == address.integration_id else Belonging.ANOTHERS
+            belonging = (
+                Belonging.THIS_INTEGRATION
+                if stored.through == address.integration_id
+                else Belonging.ANOTHER_INTEGRATION
+            )
         # Exclusive, as in the port: a secret does not verify at its expiry time.
         valid = [(sealed, expires_at) for sealed, expires_at in stored.sealed if expires_at is None or expires_at > now]
         secrets = [_Secret(text, end) for sealed, end in valid for text in opened(self._sealer, [sealed])]

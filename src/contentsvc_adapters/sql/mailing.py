@@ -175,11 +175,11 @@ class SqlMailbox(SealedSqlStore):
         columns = [mails.c[name].label(f"mail_{name}") for name in mails.c.keys()]  # noqa: SIM118  # no mapping
 
         def take(connection: Connection) -> list[LeasedMail] | UnreadableRow:
-            ours = connection.scalars(taking).all()
+            owned = connection.scalars(taking).all()
             reading = (
                 select(subscribers, *columns)
                 .join(subscribers, subscribers.c.id == mails.c.subscriber_id)
-                .where(mails.c.id.in_(ours))
+                .where(mails.c.id.in_(owned))
             )
             by_id = {row.mail_id: row for row in connection.execute(reading)}
             return read_leased({id_: by_id[id_] for id_ in ids if id_ in by_id}, self._taken, "mail")

@@ -27,10 +27,10 @@ POSTS: Final = Listing(rows=posts, counts=post_counts, spans=(30 * DAY_MS, DAY_M
 _COLUMNS: Final = {PostOrder.CREATED_AT: "created_at", PostOrder.OCCURRED_AT: "occurred_at"}
 _DRAFT: Final = posts.c.status == PostStatus.DRAFT.value
 _SCHEDULED: Final = and_(posts.c.publish_at.is_not(None), _DRAFT)
-_KEPT: Final = (
+_SELECT_VERSIONS: Final = (
     select(post_versions).where(post_versions.c.post_id == bindparam("post")).order_by(post_versions.c.number.desc())
 )
-_DROPPED: Final = delete(post_versions).where(
+_DELETE_VERSIONS: Final = delete(post_versions).where(
     post_versions.c.post_id == bindparam("post"), post_versions.c.number < bindparam("oldest")
 )
 
@@ -201,7 +201,7 @@ class SqlPostLibrary:
             if moves:
                 containment.lock(connection, [post.organization_id], releases=True)
             if before is not None and connection.execute(changing).rowcount:
-                keep_versions(connection, before, post, author)
+                store_version(connection, before, post, author)
                 if moves:
                     containment.contain_again(connection, post.organization_id, post.id)
                 row = connection.execute(select(posts).where(own)).one()
@@ -260,16 +260,16 @@ def _order(query: PostQuery) -> list[ColumnElement[Any]]:
 
 
 def versions_of(connection: Connection, post_id: str) -> list[PostVersion]:
-    return [_version_of(row) for row in connection.execute(_KEPT, {"post": post_id})]
+    return [_version_of(row) for row in connection.execute(_SELECT_VERSIONS, {"post": post_id})]
 
 
-def keep_versions(connection: Connection, before: Post, after: Post, author: str | None) -> None:
+def store_version(connection: Connection, before: Post, after: Post, author: str | None) -> None:
     """Add the versions of a change, and delete the versions beyond the bounds. The row of the post is locked."""
     if before.text == after.text:
         return
     added, versions = versions_after(versions_of(connection, after.id), before, after, author)
     add_versions(connection, after.id, added)
-    connection.execute(_DROPPED, {"post": after.id, "oldest": versions[-1].number})
+    connection.execute(_DELETE_VERSIONS, {"post": after.id, "oldest": versions[-1].number})
 
 
 def add_versions(connection: Connection, post_id: str, versions: Sequence[PostVersion]) -> None:

@@ -72,7 +72,7 @@ def check_writable(database: Path) -> None:
 
 
 def try_to_write(connection: sqlite3.Connection) -> None:
-    """Write and roll back; the error of SQLite tells why a file cannot be written."""
+    """Write and roll back; the error of SQLite names why a file cannot be written."""
     connection.execute("BEGIN IMMEDIATE")
     # On a read-only file, the statement before begins a reading transaction without an error.
     connection.execute("PRAGMA user_version = 0")

@@ -20,7 +20,7 @@ from contentsvc_core.text import one_line
 _NAME_LIMIT: Final = 80
 #: Shorter keys are placeholders such as ``none``, and may be parts of words.
 _KEY_LENGTH: Final = 8
-#: The hexadecimal digits of a prompt's digest in its step's name: 64 bits tell the few prompts of a run apart.
+#: The hexadecimal digits of a prompt's digest in its step's name: 64 bits distinguish the few prompts of a run.
 _DIGEST: Final = 16
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 _TICKS: Final = re.compile(r"(`+)")

@@ -52,7 +52,7 @@ _ELSEWHERE: Final = frozenset(
 _NO_REPOSITORY: Final = "not a git repository"
 #: The number of stored paths of a commit: one more than the service reads, so that the service sees that paths are
 #: missing.
-_PATHS_KEPT: Final = MAX_PATHS + 1
+_PATHS_LIMIT: Final = MAX_PATHS + 1
 _FILE_STATE: Final = re.compile(r"\n?([A-Z])\d*")
 
 _COMMIT_FIELDS: Final = ("%H", "%T", "%an", "%ae", "%cn", "%ce", "%cI", "%B")
@@ -309,7 +309,7 @@ def _files(texts: Iterator[str]) -> tuple[dict[str, list[str]], str | None]:
         if (state := _FILE_STATE.fullmatch(text)) is None:
             return files, text
         path = next(texts, "")
-        if kept < _PATHS_KEPT:
+        if kept < _PATHS_LIMIT:
             files[state[1] if state[1] in files else "M"].append(path)
             kept += 1
     return files, None

@@ -356,7 +356,7 @@ def _print(done: SetupResult, answers: SetupAnswers, port: int, *, state: str, r
     if done.webhook_secret is not None:
         setup = (provider_named(answers.provider) or DEFAULT_PROVIDER).setup
         kind = f"content type {setup.content_type}; " if setup.content_type else ""
-        say(f"\nAdd this webhook to {name} ({kind}{setup.said}):")
+        say(f"\nAdd this webhook to {name} ({kind}{setup.events_text}):")
         width = max(len("URL"), len(setup.secret_field))
         say(f"  {'URL':{width}}  {done.webhook_url}")
         say(f"  {setup.secret_field:{width}}  {done.webhook_secret}")

@@ -18,7 +18,7 @@ _START_S: Final = 20.0
 _STOP_S: Final = 12.0
 #: A shell script that runs a command, passes SIGTERM on to it, and removes the folder ``$1`` after an orderly stop. The
 #: first ``wait`` ends at the signal, before the command does; the last one returns the exit code.
-_KEPT: Final = """
+_SCRIPT: Final = """
 folder=$1; shift
 "$@" & child=$!
 trap 'kill "$child"' TERM INT
@@ -47,7 +47,7 @@ def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) ->
     }
     command = [sys.executable, "-m", "contentsvc_cli", "serve", "--port", str(port)]
     if keep:
-        command = ["sh", "-c", _KEPT, "sh", str(folder), *command]
+        command = ["sh", "-c", _SCRIPT, "sh", str(folder), *command]
     with (folder / "serve.log").open("wb") as log:
         # A separate session: with --keep the server outlives this command, and Ctrl-C does not reach it. It does not
         # inherit this command's output, whose reader would wait for the server to end.

@@ -208,12 +208,12 @@ async def _receive(
     count = 0
     receiver = receiver_of(app)
     for recorded in deliveries(hosted, pushes, plain, checkout.commits):
-        answered = await receive_recorded(receiver, connected, provider, secret, _spoken(recorded, provider))
+        answered = await receive_recorded(receiver, connected, provider, secret, _in_dialect(recorded, provider))
         count += answered["status"] == _OK
     return count
 
 
-def _spoken(recorded: RecordedDelivery, provider: Provider) -> RecordedDelivery:
+def _in_dialect(recorded: RecordedDelivery, provider: Provider) -> RecordedDelivery:
     reader = provider.readers.get(recorded.event)
     if reader is not None and reader is DEFAULT_PROVIDER.readers[recorded.event]:
         return recorded

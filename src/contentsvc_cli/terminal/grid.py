@@ -42,7 +42,7 @@ class Grid:
             self._columns = [column for column in self._columns if column not in words]
         self._leave_out(optional, width)
         if "id" in self._columns[:-1] and self._needed(_LEAST) > width:
-            # A state tells more than an id.
+            # A state is more useful than an id.
             self._columns.remove("id")
             self._beneath.insert(0, "id")
         while len(self._columns) > 1 and self._needed(_LEAST) > width:

@@ -83,7 +83,7 @@ def take_short_ids(command: click.Command) -> click.Command:
 
 
 def shortened(ids: Sequence[str]) -> dict[str, str]:
-    """Return the shortest beginnings that tell ids apart, by id. Other texts are not shortened."""
+    """Return the shortest beginnings that distinguish ids, by id. Other texts are not shortened."""
     complete = sorted({id_ for id_ in ids if COMPLETE.fullmatch(id_)})
     short_ids: dict[str, str] = {}
     for index, id_ in enumerate(complete):

@@ -113,7 +113,7 @@ def tail(  # noqa: PLR0917  # its options
 
 @contextlib.contextmanager
 def _two_interrupts() -> Generator[None]:
-    """Let the first Ctrl-C cancel the current task, and a second one end the process while the stores are closed."""
+    """Cancel the current task at the first Ctrl-C, and end the process at a second one, while the stores are closed."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     is_interrupted = False

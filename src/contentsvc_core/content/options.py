@@ -7,7 +7,7 @@ from typing import Final, Literal, final
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import MARKDOWN_LIMIT
-from contentsvc_core.content.sections import GRAVE, Section
+from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.events.normalized import Author, Commit
 
 
@@ -50,7 +50,7 @@ class ChangelogOptions:
 
     def folds(self, section: Section) -> bool:
         """Return whether a section is only counted; breaking and security changes never are."""
-        return section in self.folded and section not in GRAVE
+        return section in self.folded and section not in CRITICAL
 
     def hides_author(self, author: Author) -> bool:
         if not self.hidden_authors:

@@ -24,6 +24,6 @@ class Section(Enum):
 
 
 #: Sections that are never hidden or folded.
-GRAVE: Final = frozenset({Section.BREAKING, Section.SECURITY})
+CRITICAL: Final = frozenset({Section.BREAKING, Section.SECURITY})
 #: Sections that one closing line counts, unless the options list them.
 UPKEEP: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES, Section.INTERNAL})

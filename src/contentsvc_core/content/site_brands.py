@@ -51,7 +51,7 @@ class BrandProposal:
 
 
 def propose_brand(facts: SiteFacts, host: str, *, name: str | None = None) -> BrandProposal:
-    """Propose a brand identity; ``host`` tells the site's name from the page's, and is the fallback for the name."""
+    """Propose a brand identity; ``host`` separates the names of site and page, and is the fallback for the name."""
     company = facts.organization_name or facts.site_name or _own_name(facts, host)
     description = facts.description or facts.shared_description or facts.organization_description
     own_words = [text for text in (facts.title, description, *facts.headings) if text]

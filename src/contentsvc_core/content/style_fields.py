@@ -24,7 +24,7 @@ from contentsvc_core.content.style_kinds import (
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import one_line, storable
 
-#: The shortest limit of a post, in characters: room for a title line, a few entries and the closing line.
+#: The shortest limit of a post, in characters: space for a title line, a few entries and the closing line.
 LEAST_LENGTH: Final = 1_000
 
 

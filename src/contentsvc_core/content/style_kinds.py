@@ -5,7 +5,7 @@ from typing import Any, Final, NoReturn, Protocol, TypeVar, cast, final
 
 from attrs import frozen
 
-from contentsvc_core.content.sections import GRAVE, Section
+from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.text import has_controls, one_line, storable
 
 _Value = TypeVar("_Value")
@@ -22,7 +22,7 @@ PATTERN_LIMIT: Final = 100
 HEADING_LIMIT: Final = 80
 SECTIONS: Final[Mapping[str, Section]] = {section.name.lower(): section for section in Section}
 #: Sections that may be folded: breaking and security changes are always listed.
-FOLDABLE: Final = tuple(name for name, section in SECTIONS.items() if section not in GRAVE)
+FOLDABLE: Final = tuple(name for name, section in SECTIONS.items() if section not in CRITICAL)
 
 
 class InvalidStyleValue(Exception):

@@ -12,7 +12,7 @@ WORD_LIMIT: Final = 64
 #: The searched part of a document, in characters from its beginning.
 TEXT_LIMIT: Final = 2_000_000
 #: The size of all words of one document, in bytes; PostgreSQL's ``tsvector`` holds 1 MiB.
-ROOM: Final = 400_000
+BYTES_LIMIT: Final = 400_000
 #: Replaces the dots in a version's word. The code point is for private use: no word of a text contains it.
 _DOT: Final = "\ue001"
 
@@ -34,7 +34,7 @@ def words_of(texts: Iterable[str]) -> tuple[str, ...]:
     beside its numbers, and so is each part of ``DeliveryStore``. Of a large document, the beginning counts.
     """
     words: dict[str, None] = {}
-    bytes_left, remaining = ROOM, TEXT_LIMIT
+    bytes_left, remaining = BYTES_LIMIT, TEXT_LIMIT
     for text in texts:
         for word in _words(text[:remaining]):
             if word not in words:

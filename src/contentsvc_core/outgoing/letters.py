@@ -27,7 +27,7 @@ from contentsvc_core.zones import day_of
 #: The maximum number of posts in a mail; for more posts, the mail gives their number and links to the changelog.
 MAIL_LENGTH: Final = 10
 #: The HTML of a mail's posts, in characters: mail programs cut longer messages (one of them at 102 KB).
-_ROOM: Final = 60_000
+_POSTS_LIMIT: Final = 60_000
 _SUBJECT: Final = 150
 _NAME: Final = 80
 _SENDER: Final = "contentsvc"
@@ -90,7 +90,7 @@ class SentLetter:
 
 def confirmation(mail: LeasedMail, token: str, changelog: PublicChangelog, links: ChangelogLinks) -> Letter:
     url = f"{links.subscribe}/confirm?token={token}"
-    # Its organization chose the title, and any visitor the address: a stranger's words to a stranger.
+    # Its organization chose the title, and any visitor the address: both are untrusted.
     name = defused(changelog.title)
     ask = f"This address was entered to get new posts of {name} by mail."
     ignore = "If you did not enter it, ignore this mail: the link ends after 24 hours, and the address is deleted."
@@ -255,7 +255,7 @@ def _linked(url: str, text: str) -> str:
 
 
 def _contents(entries: Sequence[FeedEntry]) -> list[tuple[FeedEntry, str]]:
-    remaining, contents = _ROOM, list[tuple[FeedEntry, str]]()
+    remaining, contents = _POSTS_LIMIT, list[tuple[FeedEntry, str]]()
     for entry in entries:
         is_whole = len(entry.content) <= remaining
         remaining -= len(entry.content) if is_whole else 0

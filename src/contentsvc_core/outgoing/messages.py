@@ -106,7 +106,7 @@ class Attempted:
     succeeded: bool | None
     #: The addresses that have the mail now, earlier attempts included.
     delivered_to: tuple[str, ...] = field(converter=tuple[str, ...], default=())
-    #: The endpoint accepts no message before this time; ``None``: it has not said so.
+    #: The endpoint accepts no message before this time; ``None``: it has named no time.
     busy_until: datetime | None = None
     at: datetime
 

@@ -45,8 +45,8 @@ class Notice:
 
 
 def notice_of(message: Message, base_url: str) -> Notice:
-    says = _SAYINGS.get(message.type, _of_another_type)
-    title, text, links, is_bad = says(message, f"{base_url}/dashboard")
+    compose = _COMPOSERS.get(message.type, _of_another_type)
+    title, text, links, is_bad = compose(message, f"{base_url}/dashboard")
     return Notice(
         title=defused(one_line(title, TITLE_LIMIT)),
         text=defused(one_line(text, TEXT_LIMIT)),
@@ -60,18 +60,18 @@ def defused(text: str) -> str:
     return _RECOGNIZED.sub(JOINER, text)
 
 
-_Said = tuple[str, str, tuple[Link, ...], bool]
+_NoticeParts = tuple[str, str, tuple[Link, ...], bool]
 
 
-def _post_created(message: Message, pages: str) -> _Said:
+def _post_created(message: Message, pages: str) -> _NoticeParts:
     return (*_of_post("Written", "was written", message.data), _post_links("Open the post", message, pages), False)
 
 
-def _post_published(message: Message, pages: str) -> _Said:
+def _post_published(message: Message, pages: str) -> _NoticeParts:
     return (*_of_post("Published", "is published", message.data), _post_links("Open the post", message, pages), False)
 
 
-def _draft_waiting(message: Message, pages: str) -> _Said:
+def _draft_waiting(message: Message, pages: str) -> _NoticeParts:
     lines = _of_post("Draft waiting", "waits for an editor", message.data)
     return (*lines, _post_links("Edit and publish", message, pages), False)
 
@@ -85,14 +85,14 @@ def _of_post(begin: str, state: str, data: Mapping[str, Any]) -> tuple[str, str]
     return f"{begin}: {title}", f"The {content}{whence} {state}."
 
 
-def _run_failed(message: Message, pages: str) -> _Said:
+def _run_failed(message: Message, pages: str) -> _NoticeParts:
     data = message.data
     reason = one_line(_text(data, "reason"), _REASON).rstrip(".")
     text = f"It has no attempt left and wrote no post: {reason}." if reason else "It has no attempt left."
     return "A run failed", text, (_link("Open the run", f"{pages}/runs", data),), True
 
 
-def _integration_failing(message: Message, pages: str) -> _Said:
+def _integration_failing(message: Message, pages: str) -> _NoticeParts:
     data = message.data
     cause = one_line(_text(data, "cause"), _REASON).rstrip(".")
     remedy = one_line(_text(data, "remedy"), _REASON)
@@ -104,30 +104,30 @@ def _integration_failing(message: Message, pages: str) -> _Said:
     return f"Deliveries of {_listed(data.get('repositories'))} fail", f"{counted}. {cause}. {remedy}", links, True
 
 
-def _integration_recovered(message: Message, pages: str) -> _Said:
+def _integration_recovered(message: Message, pages: str) -> _NoticeParts:
     data = message.data
     title = f"Deliveries of {_listed(data.get('repositories'))} are accepted again"
     text = f"They had failed since {_text(data, 'failingSince')}."
     return title, text, (_link("Open the integration", f"{pages}/integrations", data),), False
 
 
-def _endpoint_disabled(message: Message, pages: str) -> _Said:
+def _endpoint_disabled(message: Message, pages: str) -> _NoticeParts:
     data = message.data
     name = one_line(_text(data, "description") or _text(data, "target"), _PART)
     text = f"It gets no more messages: {one_line(_text(data, 'reason'), _REASON)}. Mend it, then enable it again."
     return f"Endpoint disabled: {name}", text, (_link("Open the endpoint", f"{pages}/endpoints", data),), True
 
 
-def _test(_message: Message, pages: str) -> _Said:
+def _test(_message: Message, pages: str) -> _NoticeParts:
     text = "Messages of contentsvc arrive here. Nothing has happened."
     return "This is a test", text, (Link(label="Open the endpoints", url=f"{pages}/endpoints"),), False
 
 
-def _of_another_type(message: Message, pages: str) -> _Said:
+def _of_another_type(message: Message, pages: str) -> _NoticeParts:
     return one_line(message.type, _PART), "See the dashboard.", (Link(label="Open the dashboard", url=pages),), False
 
 
-_SAYINGS: Final = {
+_COMPOSERS: Final = {
     EventType.POST_CREATED.value: _post_created,
     EventType.POST_PUBLISHED.value: _post_published,
     EventType.DRAFT_WAITING.value: _draft_waiting,

@@ -93,7 +93,7 @@ def next_attempt_at(message_id: str, attempts: int, result: Answer | NotSent, no
 
 
 def busy_until(result: Answer | NotSent, now: datetime) -> datetime | None:
-    """Return the time before which the endpoint accepts no message, by ``Retry-After``; ``None``: it has not said."""
+    """Return the time before which the endpoint accepts no message, by ``Retry-After``; ``None``: it has named none."""
     if not isinstance(result, Answer) or result.status not in _ASKS_TO_WAIT or result.retry_after is None:
         return None
     return now + min(_asked_for(result.retry_after, now), MAX_RETRY_AFTER)

@@ -27,15 +27,15 @@ async def check_rate_limits(store: RateLimitStore) -> None:
             *(store.update(bucket, lambda window: hit(window, bucket.rate, now)) for _ in range(number))
         )
 
-    def expect(guarantee: str, got: object, owed: object) -> None:
-        if got != owed:
-            message = f"the store breaks a guarantee: {guarantee} (got {got}, not {owed})"
+    def expect(guarantee: str, got: object, expected: object) -> None:
+        if got != expected:
+            message = f"the store breaks a guarantee: {guarantee} (got {got}, not {expected})"
             raise AssertionError(message)
 
     async def expect_windows(guarantee: str, **hits_ms: tuple[int, ...]) -> None:
         buckets = {"one": one, "case": case, "elsewhere": elsewhere}
-        owed = {buckets[name]: Window(hits_ms=[to_ms(START) + ms for ms in each]) for name, each in hits_ms.items()}
-        expect(guarantee, dict(await store.windows([one, case, elsewhere])), owed)
+        expected = {buckets[name]: Window(hits_ms=[to_ms(START) + ms for ms in each]) for name, each in hits_ms.items()}
+        expect(guarantee, dict(await store.windows([one, case, elsewhere])), expected)
 
     await expect_windows("windows leaves out buckets without a window")
     remaining = sorted(verdict.remaining for verdict in await hits(one, 8) if verdict.admitted)

@@ -139,7 +139,7 @@ class _Check:
     def __init__(self, store: DeliveryStore, readers: Mapping[str, _Ids | None]) -> None:
         self.store = store
         self._readers = {what: ids for what, ids in readers.items() if ids is not None}
-        self._owed: dict[str, dict[str, object]] = {}
+        self._expected_rows: dict[str, dict[str, object]] = {}
         #: The times of the log entries of the check.
         self._times: dict[str, datetime] = {}
         self._ids = CountingIds()
@@ -150,7 +150,7 @@ class _Check:
         """Read the rows that are stored before."""
         for what, ids in self._readers.items():
             stored = await ids()
-            self._owed[what] = dict(_values(stored) or dict.fromkeys(stored))
+            self._expected_rows[what] = dict(_values(stored) or dict.fromkeys(stored))
 
     def made(self, hook: HookConfiguration, outcome: Outcome, *, after: timedelta = timedelta()) -> Settlement:
         settling = settlement(outcome, hook, at=START + after, new_id=self._ids.new_id)
@@ -181,8 +181,8 @@ class _Check:
         """Settle concurrently; of several settlements of one claim, one takes it."""
         answers = await self._answers(guarantee, *settling)
         decided = {each.id for each, answer in zip(settling, answers, strict=True) if answer is Settled.AS_DECIDED}
-        owed = [Settled.AS_DECIDED if each.id in decided else Settled.ALREADY_CLAIMED for each in settling]
-        _expect(guarantee, answers, holds=len(decided) == 1 and answers == owed)
+        expected = [Settled.AS_DECIDED if each.id in decided else Settled.ALREADY_CLAIMED for each in settling]
+        _expect(guarantee, answers, holds=len(decided) == 1 and answers == expected)
         for each, answer in zip(settling, answers, strict=True):
             self._owe(each, answer)
         await self._compare(guarantee)
@@ -257,7 +257,7 @@ class _Check:
             return
         self._times[settling.id] = settling.at
         log, runs, records = (
-            self._owed.setdefault(what, {}) for what in ("the log", "the runs", "the context records")
+            self._expected_rows.setdefault(what, {}) for what in ("the log", "the runs", "the context records")
         )
         log[settling.id] = (settling.log if answer is Settled.AS_DECIDED else settling.duplicate_log).title
         if answer is Settled.AS_DECIDED:
@@ -269,17 +269,17 @@ class _Check:
 
     async def _compare(self, guarantee: str) -> None:
         for what, ids in self._readers.items():
-            stored, owed = await ids(), self._owed[what]
+            stored, expected = await ids(), self._expected_rows[what]
             differing = Counter(iter(stored))
-            differing.subtract(owed.keys())
+            differing.subtract(expected.keys())
             wrong = [
                 f"{id_}: {'missing' if number < 0 else 'not expected'}" for id_, number in differing.items() if number
             ]
             if not wrong and (values := _values(stored)):
                 wrong = [
-                    f"{id_}: {_shown(values[id_])} instead of {_shown(owed[id_])}"
-                    for id_ in owed
-                    if values[id_] != owed[id_]
+                    f"{id_}: {_shown(values[id_])} instead of {_shown(expected[id_])}"
+                    for id_ in expected
+                    if values[id_] != expected[id_]
                 ]
             _expect(f"{guarantee}: {what}", "; ".join(wrong), holds=not wrong)
 
@@ -300,7 +300,7 @@ async def _check_addresses(store: DeliveryStore, address: Address) -> None:
             found = await store.configuration(unknown, START, allow_cached=allow_cached)
             _expect(f"configuration returns None for an unknown {part}", found, holds=found is None)
     found = await store.configuration(evolve(address, repository_id=address.repository_id ^ 1 or 2), START)
-    _expect("an unknown repository is not Belonging.OURS", found, holds=not found or not found.is_open)
+    _expect("an unknown repository is not Belonging.THIS_INTEGRATION", found, holds=not found or not found.is_open)
 
 
 async def _cancelled_at(turn: int, settling: Coroutine[Any, Any, Settled]) -> Settled:

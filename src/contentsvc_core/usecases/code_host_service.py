@@ -13,7 +13,7 @@ from contentsvc_core.ports import Clock, CodeHost, Hooks, IdSource, Journal
 _Value = TypeVar("_Value")
 _NOT_FOUND = 404
 #: The part of the time limit that is reserved for cleaning up, however long the other calls took.
-_KEPT: Final = 1 / 3
+_RESERVED: Final = 1 / 3
 _NO_HOOK: Final = HostRefusal(
     fault=HostFault.REFUSED,
     reason="the code host has no webhook that delivers here: it was removed there; connect the repository again",
@@ -50,7 +50,7 @@ class CodeHostService:
     async def host(self, provider: str, *, patient: bool = False) -> CodeHost | HostRefusal:
         host = await self._hosts(provider)
         if host is not None:
-            return host if patient else host.within(self._patience_s * (1 - _KEPT))
+            return host if patient else host.within(self._patience_s * (1 - _RESERVED))
         reason = f"the API of '{provider}' is not configured: set CONTENTSVC_{provider.upper()}_API_URL"
         return HostRefusal(fault=HostFault.UNSUPPORTED, reason=reason)
 
@@ -90,7 +90,7 @@ class CodeHostService:
         self, reach: HostAccess, integration: Integration, repository: Repository
     ) -> HostRefusal | None:
         """Delete a hook that may have been created just now, without a log entry; ``None``: no hook is left."""
-        reach = evolve(reach, host=reach.host.within(self._patience_s * _KEPT))
+        reach = evolve(reach, host=reach.host.within(self._patience_s * _RESERVED))
         removed = await self._remove(reach, integration, repository)
         return removed if isinstance(removed, HostRefusal) else None
 

@@ -12,7 +12,7 @@ from contentsvc_core.workflows.packages import PACKAGE_GAP, PACKAGE_SPAN, Arriva
 from contentsvc_core.workflows.runs import ALREADY_REPORTED, REPORTED_TOGETHER, ListedRun, WorkflowRun
 
 #: The stretch of time before and after a run to search: the longest time that one post covers, and one release more.
-_AROUND: Final = PACKAGE_SPAN + PACKAGE_GAP
+_SEARCH_SPAN: Final = PACKAGE_SPAN + PACKAGE_GAP
 _STEP: Final = 20
 _STEP_BYTES: Final = 4 * 1024 * 1024
 _RUNS: Final = 1_000
@@ -65,7 +65,7 @@ class Companions:
 
     async def _after(self, run: WorkflowRun, record: ContextRecord) -> tuple[list[ContextRecord], list[ListedRun]]:
         read, runs, limit = [record], list[ListedRun](), 2
-        until = run.created_at + _AROUND
+        until = run.created_at + _SEARCH_SPAN
         while not _is_over(read):
             since = runs[-1].created_at if runs else run.created_at
             page = await self._ledger.of_releases(run, since=since, until=until, limit=limit)
@@ -112,7 +112,7 @@ def _is_over(read: Sequence[ContextRecord]) -> bool:
         elif package_tag(record.event.tag_name) is not None:
             last, pushed, has_commit = record.created_at, False, has_commit or bool(record.event.commit)
     end = read[-1].created_at
-    return abs(end - last) > PACKAGE_GAP or abs(end - first) > _AROUND or (pushed and not has_commit)
+    return abs(end - last) > PACKAGE_GAP or abs(end - first) > _SEARCH_SPAN or (pushed and not has_commit)
 
 
 def _arrivals(records: Iterable[ContextRecord], runs: Iterable[ListedRun], cause: Delivered) -> list[Arrival]:

@@ -213,7 +213,7 @@ def _mail_result(outcomes: Sequence[SentLetter], *, is_delivered: bool) -> Answe
 
 
 def _counts(taken: LeasedMessage, result: Answer | NotSent) -> bool:
-    """Check whether a result tells that the endpoint works, or does not; confirmations concern single addresses."""
+    """Check whether a result shows that the endpoint works, or does not; confirmations concern single addresses."""
     return taken.message.type != CONFIRMATION_TYPE and (isinstance(result, Answer) or result.counts)
 
 

@@ -13,7 +13,7 @@ from contentsvc_core.ports import Clock, Stores
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 
 #: The time for which a replaced webhook secret is kept after its end, to explain refusals.
-FORMER_SECRET_KEPT: Final = timedelta(days=7)
+FORMER_SECRET_RETENTION: Final = timedelta(days=7)
 #: Rows per transaction: a few milliseconds on SQLite, for which a delivery may have to wait.
 _BATCH: Final = 100
 
@@ -63,7 +63,7 @@ class Sweeper:
             mails = partial(stores.mailbox.sweep, organization_id, before=now - RECENT, limit=_BATCH)
             messages += await self._all(mails)
         unconfirmed = now - CONFIRM_WITHIN
-        secrets = partial(stores.hooks.sweep_secrets, now - FORMER_SECRET_KEPT)
+        secrets = partial(stores.hooks.sweep_secrets, now - FORMER_SECRET_RETENTION)
         previous = partial(stores.endpoints.sweep_secrets, now)
         return SweepResult(
             log_entries=entries,

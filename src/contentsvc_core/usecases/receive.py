@@ -26,7 +26,7 @@ _Result = TypeVar("_Result")
 #: The maximum number of decisions on a delivery, if the configuration changes meanwhile.
 _TURNS: Final = 4
 #: The maximum number of stored budgets; only connected repositories have one, so an attacker cannot create more.
-_BUDGETS_KEPT: Final = 10_000
+_BUDGETS_LIMIT: Final = 10_000
 
 #: In bytes. Larger bodies are verified and decoded in a thread: one takes as long as some hundred small ones.
 LARGE_BODY: Final = 64 * 1024
@@ -41,7 +41,7 @@ UNAVAILABLE: Final = "Service temporarily unavailable"
 #: for a store that may not answer, and must not keep deliveries from the store.
 _LOGGED_AT_A_TIME: Final = 8
 #: The same for one organization, so that a flood at one address leaves places for refusals of other organizations.
-_LOGGED_OF_ONE: Final = 4
+_LOGGED_PER_ORGANIZATION: Final = 4
 #: A refusal whose delivery has waited this long for the store is only counted: its sender would wait twice as long.
 _SOON: Final = timedelta(seconds=1)
 
@@ -274,7 +274,7 @@ class Receiver:
             described = self._budget(hook).describe()
             if described is None:
                 return refusing
-            self._keep(hook, described)
+            self._store_budget(hook, described)
         look = partial(examine, delivery, hook, source=self._source(delivery), is_complete=is_complete)
         received = look() if len(delivery.body) <= LARGE_BODY else (yield Work(call=look))
         return replace(refusing, received=received)
@@ -288,7 +288,7 @@ class Receiver:
             return True
         spent, granted = self._budget(settling.hook).spend(settling.at)
         if granted or is_final:
-            self._keep(settling.hook, spent)
+            self._store_budget(settling.hook, spent)
         return granted
 
     def _budget(self, hook: HookConfiguration) -> FailureBudget:
@@ -300,10 +300,10 @@ class Receiver:
     def _report(self, hook: HookConfiguration, count: int) -> None:
         """Note that a row reports ``count`` refusals that were not logged; negative: a later row has to."""
         if count:
-            self._keep(hook, self._budget(hook).reported(count))
+            self._store_budget(hook, self._budget(hook).reported(count))
 
-    def _keep(self, hook: HookConfiguration, budget: FailureBudget) -> None:
-        if len(self._budgets) >= _BUDGETS_KEPT:
+    def _store_budget(self, hook: HookConfiguration, budget: FailureBudget) -> None:
+        if len(self._budgets) >= _BUDGETS_LIMIT:
             self._budgets.clear()
         self._budgets[_budget_key(hook)] = budget
 
@@ -331,7 +331,7 @@ class Receiver:
         if settling is None:
             return
         owner = hook.address.organization_id
-        if counted or self._logging.total() >= _LOGGED_AT_A_TIME or self._logging[owner] >= _LOGGED_OF_ONE:
+        if counted or self._logging.total() >= _LOGGED_AT_A_TIME or self._logging[owner] >= _LOGGED_PER_ORGANIZATION:
             self._report(hook, -1)
             return
         if not self._may_write(settling, is_final=True):
@@ -355,8 +355,8 @@ def _decided(delivery: Delivery, hook: HookConfiguration | None) -> tuple[Outcom
 def _budget_key(hook: HookConfiguration) -> Hashable:
     # An unknown repository in the path is the sender's invention: all unknown repositories share one budget.
     address = hook.address
-    ours = hook.repository is Belonging.OURS
-    return (address.organization_id, address.integration_id, address.repository_id if ours else None)
+    is_known = hook.repository is Belonging.THIS_INTEGRATION
+    return (address.organization_id, address.integration_id, address.repository_id if is_known else None)
 
 
 def _note(count: int) -> str:

@@ -13,7 +13,7 @@ from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, 
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.values import nothing
 
-#: The largest difference between the code host's clock and ours.
+#: The largest difference between the code host's clock and the service's.
 _CLOCKS: Final = timedelta(hours=1)
 BY_HAND: Final = Refusal(
     RefusalKind.UNSUITABLE,

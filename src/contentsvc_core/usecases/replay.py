@@ -33,7 +33,7 @@ _TURNS: Final = 4
 NOT_PROCESSED: Final = Refusal(
     RefusalKind.CONFLICT, "Only a processed delivery can be replayed: this entry has no event"
 )
-NOT_KEPT: Final = Refusal(
+BODY_NOT_STORED: Final = Refusal(
     RefusalKind.CONFLICT,
     "The body of a refused delivery is not stored. Have the code host deliver it again: "
     "reconcile the integration, or press Redeliver at the code host",
@@ -88,7 +88,7 @@ class Replayer:
         if is_message_log(entry):
             return await self._resend(entry, request)
         if entry.outcome is LogOutcome.REFUSED:
-            return NOT_KEPT
+            return BODY_NOT_STORED
         if not isinstance(entry.detail, Push | Release) or entry.reference_id is None:
             return NOT_PROCESSED
         return await self._replay(entry, entry.detail, None if request is None else _delivery_id(request, entry.id))
@@ -183,4 +183,4 @@ def _address(entry: LogEntry) -> Address:
 def _fault(hook: HookConfiguration) -> Refusal | None:
     if not hook.enabled:
         return INTEGRATION_DISABLED
-    return None if hook.repository is Belonging.OURS else REPOSITORY_GONE
+    return None if hook.repository is Belonging.THIS_INTEGRATION else REPOSITORY_GONE

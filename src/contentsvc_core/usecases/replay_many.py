@@ -18,7 +18,7 @@ from contentsvc_core.ports import Clock, ReadModel, Share
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import REQUEST_ID_FORM, Refusal, invalid
 from contentsvc_core.usecases.edit import unshared
-from contentsvc_core.usecases.replay import NOT_KEPT, Replayed, Replayer, is_replay
+from contentsvc_core.usecases.replay import BODY_NOT_STORED, Replayed, Replayer, is_replay
 
 #: The most entries of a batch: each takes a transaction, and a client gets its answer within seconds.
 BATCH: Final = 25
@@ -174,7 +174,7 @@ class BulkReplayer:
         runs = 0
         for entry in reversed(batch):
             if _is_refused(entry):
-                refused.append(NotReplayed(log_id=entry.id, reason=NOT_KEPT.message()))
+                refused.append(NotReplayed(log_id=entry.id, reason=BODY_NOT_STORED.message()))
             elif _is_replayable(entry):
                 answer = await self._replayer.replay(organization_id, entry.id, request=request)
                 match answer:

@@ -99,9 +99,9 @@ class Belonging(Enum):
     """The relation of the path's repository to the path's integration."""
 
     #: The integration has the repository.
-    OURS = auto()
+    THIS_INTEGRATION = auto()
     #: Another integration of the organization has it: the delivery is refused with 403.
-    ANOTHERS = auto()
+    ANOTHER_INTEGRATION = auto()
     #: No integration of the organization has it: the delivery is refused with 404.
     UNKNOWN = auto()
 
@@ -170,7 +170,7 @@ class HookConfiguration:
     @cached_property
     def is_open(self) -> bool:
         """Return whether verified deliveries are received."""
-        return self.enabled and self.repository is Belonging.OURS
+        return self.enabled and self.repository is Belonging.THIS_INTEGRATION
 
     @cached_property
     def is_plain(self) -> bool:

@@ -21,7 +21,7 @@ CONSIDERED: Final = 20
 #: How the log entry of a processed delivery without runs begins its reason.
 NO_RUNS: Final = "0 workflow runs started"
 #: The same, if triggers are meant for the delivery: they collect it, or their filters leave it out.
-_MEANT: Final = (f"{NO_RUNS}; {COLLECTED}", f"{NO_RUNS}; {LEFT_OUT}")
+_COLLECTED_OR_FILTERED: Final = (f"{NO_RUNS}; {COLLECTED}", f"{NO_RUNS}; {LEFT_OUT}")
 
 
 class Remedy(Enum):
@@ -97,12 +97,12 @@ class Health:
     @property
     def summary(self) -> str:
         """Return the refusals in a few words, such as "6 of the last 6 deliveries were refused: signature"."""
-        said = f"{self.refused} of the last {self.considered} deliveries were refused"
+        text = f"{self.refused} of the last {self.considered} deliveries were refused"
         if self.considered == 1:
-            said = "the last delivery was refused"
+            text = "the last delivery was refused"
         if not self.refused:
-            said = "earlier deliveries were refused"
-        return said if self.diagnosis is None else f"{said}: {self.diagnosis.cause.word}"
+            text = "earlier deliveries were refused"
+        return text if self.diagnosis is None else f"{text}: {self.diagnosis.cause.word}"
 
 
 def diagnose(line: LogLine, known: IntegrationFacts | None = None) -> Diagnosis | None:
@@ -117,7 +117,7 @@ def diagnose(line: LogLine, known: IntegrationFacts | None = None) -> Diagnosis 
     scheme = SPECIFIED if provider is None else provider.scheme
     if line.status is not LogStatus.FAILED:
         reason = line.reason or ""
-        if reason.startswith(NO_RUNS) and not reason.startswith(_MEANT):
+        if reason.startswith(NO_RUNS) and not reason.startswith(_COLLECTED_OR_FILTERED):
             sentence = "The delivery was processed, but no trigger matches its repository and event."
             return _of(DiagnosisCause.NO_TRIGGER, sentence, "Create a trigger, then replay the delivery.")
         return None
@@ -129,11 +129,11 @@ def diagnose(line: LogLine, known: IntegrationFacts | None = None) -> Diagnosis 
         return _of(DiagnosisCause.DISABLED, sentence, _AGAIN, Remedy.REDELIVER)
     if fault is Fault.INVALID_PAYLOAD and line.received is not None and line.received.is_form:
         return _of(DiagnosisCause.FORM, "The code host sent a form instead of JSON.", _CONTENT_TYPE)
-    if fault is None or (explanation := _TOLD.get(fault)) is None:
+    if fault is None or (explanation := _EXPLANATIONS.get(fault)) is None:
         return None
     cause, sentence, advice = explanation
-    said = {"error": (line.error_message or "").rstrip("."), "provider": line.integration_type}
-    return _of(cause, sentence.format_map(said), advice.format_map(said))
+    values = {"error": (line.error_message or "").rstrip("."), "provider": line.integration_type}
+    return _of(cause, sentence.format_map(values), advice.format_map(values))
 
 
 def command_of(diagnosis: Diagnosis, integration_id: str) -> str | None:
@@ -176,7 +176,7 @@ _PROVIDER: Final = (
 _OLD_URL: Final = (
     "Compare the payload URL at the code host with the one of this integration: each repository has a URL of its own."
 )
-_TOLD: Final = {
+_EXPLANATIONS: Final = {
     Fault.INTEGRATION_DISABLED: (
         DiagnosisCause.DISABLED,
         "The integration is disabled, so its deliveries are refused.",

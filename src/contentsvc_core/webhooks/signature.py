@@ -106,7 +106,7 @@ class HmacSha256:
         verified = False
         for key in keys:
             computed = f"{prefix}{hmac.digest(key, body, hashlib.sha256).hex()}".encode()
-            # Every key is tried, so that the time taken does not tell which one was right.
+            # Every key is tried, so that the time taken does not reveal which one was right.
             verified |= hmac.compare_digest(computed, signature)
         return verified
 
@@ -146,7 +146,7 @@ class SharedToken:
             return False
         verified = False
         for token in tokens:
-            # As above. All tokens have one length, so that the comparison tells nothing by it.
+            # As above. All tokens have one length, so that the comparison reveals nothing by it.
             verified |= hmac.compare_digest(token, sent)
         return verified
 

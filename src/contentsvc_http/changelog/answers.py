@@ -33,7 +33,7 @@ _ALWAYS: Final = {"X-Content-Type-Options": "nosniff"}
 #: The time for which caches may use an answer without revalidation, in seconds.
 FRESH_S: Final = 60
 #: The same for a picture whose address contains its digest: a day.
-KEPT_S: Final = 86_400
+NAMED_PICTURE_S: Final = 86_400
 
 
 @final

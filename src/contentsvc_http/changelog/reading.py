@@ -94,7 +94,7 @@ class ChangelogRequest:
     async def having(self, words: str, length: int) -> tuple[Sequence[Post], bool]:
         """Search the shown posts by what readers see of them; return the newest, and whether there may be more.
 
-        The index has whole posts: it proposes them, so that a search does not tell what the changelog omits.
+        The index has whole posts: it proposes them, so that a search does not reveal what the changelog omits.
         """
         post_search = read_post_search({"query": words})
         if isinstance(post_search, Refusal) or not post_search.terms:

@@ -24,7 +24,16 @@ from contentsvc_core.content.public.trimming import shown_content
 from contentsvc_core.content.public.widget import WIDGET_LENGTH, badge_svg, badge_value, widget_data
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.usecases.publicize import labels_in
-from contentsvc_http.changelog.answers import FRAMED, FRESH_S, KEPT_S, PAGE, SHARED, PublicPage, answer, known_tags
+from contentsvc_http.changelog.answers import (
+    FRAMED,
+    FRESH_S,
+    NAMED_PICTURE_S,
+    PAGE,
+    SHARED,
+    PublicPage,
+    answer,
+    known_tags,
+)
 from contentsvc_http.changelog.assets import asset_route
 from contentsvc_http.changelog.pages import HTML, front_page, missing, next_part, own_address, render
 from contentsvc_http.changelog.reading import (
@@ -229,7 +238,7 @@ async def image(view: View, name: FromPath[str]) -> Response[Any]:
         **PAGE,
         "X-Content-Type-Options": "nosniff",
         "ETag": f'"{mark.digest}"',
-        "Cache-Control": f"public, max-age={KEPT_S if is_named else FRESH_S}",
+        "Cache-Control": f"public, max-age={NAMED_PICTURE_S if is_named else FRESH_S}",
     }
     tags = known_tags(view.request)
     if tags is not None and tags.match_weakly(headers["ETag"]):

@@ -119,17 +119,17 @@ def _paths_of(handlers: Iterable[HTTPRouteHandler], method: HttpMethod) -> set[s
     return {path for handler in handlers if method in handler.http_methods for path in handler.paths}
 
 
-def front_route() -> HTTPRouteHandler:
+def root_route() -> HTTPRouteHandler:
     """Return the route of ``/``: it redirects browsers to the dashboard, and is unknown to other clients."""
 
     @route("/", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False)
-    async def front(request: Request[Any, Any, Any]) -> Response[Any]:
+    async def root(request: Request[Any, Any, Any]) -> Response[Any]:
         # The first of equals is the default for clients without a preferred type.
         if request.accept.best_match(["application/json", "text/html"]) == "text/html":
             return Redirect(ROOT, status_code=303, headers=HEADERS | {"Vary": "Accept"})
         return Response({"error": "Not Found"}, status_code=404, headers={"Vary": "Accept"})
 
-    return front
+    return root
 
 
 def _refuse(request: Request[Any, Any, Any], exc: Exception) -> Response[Any]:

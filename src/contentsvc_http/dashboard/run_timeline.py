@@ -38,7 +38,7 @@ class RunDetails:
     log_id: str | None = None
     job: Job | None = None
     #: The names of the steps whose results are kept until the run ends.
-    kept: Collection[str] = ()
+    finished_steps: Collection[str] = ()
     #: The run's post; ``None``: there is no post, or it was deleted.
     post: Post | None = None
     brand: PageLink | None = None
@@ -46,7 +46,14 @@ class RunDetails:
 
 def timeline(details: RunDetails) -> list[TimelineStep]:
     run = details.run
-    return [*_beginning(details), *_noted(details.job), *_kept(details), *_kills(run), *_attempts(run), *_end(details)]
+    return [
+        *_beginning(details),
+        *_noted(details.job),
+        *_finished_steps(details),
+        *_kills(run),
+        *_attempts(run),
+        *_end(details),
+    ]
 
 
 def is_unfinished(run: ListedRun) -> bool:
@@ -91,10 +98,10 @@ def _noted(job: Job | None) -> Sequence[TimelineStep]:
     ]
 
 
-def _kept(details: RunDetails) -> Sequence[TimelineStep]:
+def _finished_steps(details: RunDetails) -> Sequence[TimelineStep]:
     return [
         TimelineStep(kind="good", title=f"Step “{name}” finished", text="It is not done again.")
-        for name in details.kept
+        for name in details.finished_steps
     ]
 
 

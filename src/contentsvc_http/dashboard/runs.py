@@ -138,7 +138,7 @@ async def _details_of(session: DashboardSession, run: ListedRun) -> RunDetails:
         if isinstance(cause, ListedDelivery)
         else None,
         job=None if job_id is None else await stores.jobs.job(organization_id, job_id),
-        kept=tuple(await session.app.stores.run_state.results(run)) if is_unfinished(run) else (),
+        finished_steps=tuple(await session.app.stores.run_state.results(run)) if is_unfinished(run) else (),
         post=None if run.post_id is None else await stores.posts.post(organization_id, run.post_id),
         brand=await _brand_of(session, run),
     )

@@ -40,7 +40,7 @@ _VISIT: Final = "dashboard_visit"
 #: A page of the dashboard, as a request names it; the form of the sign-in carries it. Browsers follow a dot segment to
 #: another part of the host (RFC 3986, section 5.2.4).
 _OWN_PAGE: Final = re.compile(rf"{ROOT}(?![^?#]*/(?i:\.|%2e){{1,2}}(?:[/?#]|$))(/[!-~]{{1,1000}})")
-#: The length of the value that tells a form on a page from its copies on other pages, in characters: 119 bits.
+#: The length of the value that distinguishes a form on a page from its copies on other pages, in characters: 119 bits.
 _ONCE_LENGTH: Final = 20
 #: The time in which the same form sent twice is a double click. A reload comes later: its reader has seen the answer.
 _DOUBLE_CLICK: Final = timedelta(seconds=2)
@@ -130,7 +130,7 @@ class DashboardSession:
         return await asyncio.shield(result)
 
     async def _once(self, digest: str, work: Callable[[], Awaitable[_Result | Refusal]]) -> _Result | Refusal | None:
-        kept_s = 0.0
+        retention_s = 0.0
         try:
             begun = await self.app.idempotency.begin(self.signed_in.key.prefix, f"form-{digest}", digest)
             if isinstance(begun, Refusal) or begun.answer is not None:
@@ -139,10 +139,10 @@ class DashboardSession:
             is_refused = isinstance(done, Refusal)
             await self.app.idempotency.end(begun, None if is_refused else _DONE, refused=is_refused)
             if not is_refused:
-                kept_s = _DOUBLE_CLICK.total_seconds()
+                retention_s = _DOUBLE_CLICK.total_seconds()
             return done
         finally:
-            asyncio.get_running_loop().call_later(kept_s, self.dashboard.sent.pop, digest, None)
+            asyncio.get_running_loop().call_later(retention_s, self.dashboard.sent.pop, digest, None)
 
     @property
     def is_partial(self) -> bool:

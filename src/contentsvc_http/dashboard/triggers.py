@@ -90,7 +90,7 @@ class TypedTrigger(TypedForm):
         }
 
     def refused(self) -> list[Refusal]:
-        """Return the refusals of choices that only the form can tell from others."""
+        """Return the refusals of choices that only the form can distinguish from others."""
         found = [SEVERAL_PROVIDERS] if len(self.providers) > 1 else []
         return found if self.every_event or self.events else [*found, _NO_EVENT]
 

@@ -20,7 +20,7 @@ from contentsvc_http.v1.operations import LOCATED, Operations
 
 _UNKNOWN: Final = {"error": "Changelog not found"}
 _Id = Annotated[str, Parameter(description="Id or slug of the changelog.")]
-#: The document names the media types; the bytes themselves tell the type. Some generators of clients know only the
+#: The document names the media types; the bytes themselves determine the type. Some generators of clients know only the
 #: last of them, and all need a schema.
 _PICTURE: Final = {
     "content": {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from contentsvc_core.organizations import Organization
 
 #: Maximum number of cached organizations: a few MiB.
-_KEPT: Final = 10_000
+_ORGANIZATIONS_LIMIT: Final = 10_000
 #: Kinds of integrations that the hosted product has and this service lacks.
 _OTHER_KINDS: Final = ("slack", "linear")
 #: The operations whose answers have no organization beside the rest.
@@ -69,7 +69,7 @@ class HostedAnswers(Answers):
             return
         organization = await self._directory.organization_of(organization_id)
         if organization is not None:
-            if len(self._organizations) >= _KEPT:
+            if len(self._organizations) >= _ORGANIZATIONS_LIMIT:
                 self._organizations.clear()
             self._organizations[organization.id] = organization
 

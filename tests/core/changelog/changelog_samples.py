@@ -47,8 +47,8 @@ def commit(
 def push(*commits: Commit | str) -> Push:
     """Return a push; a plain text becomes a commit with this message, each with an id of its own."""
     made = tuple(
-        commit(each, sha=sha_of(f"{place} {each}")) if isinstance(each, str) else each
-        for place, each in enumerate(commits)
+        commit(each, sha=sha_of(f"{index} {each}")) if isinstance(each, str) else each
+        for index, each in enumerate(commits)
     )
     return Push(ref="refs/heads/main", branch="main", commits=made, head_commit=None)
 

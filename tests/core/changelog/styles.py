@@ -542,8 +542,8 @@ def main() -> None:
             right, total = right + (section is expected), total + 1
             name = "-" if section is None else section.name.lower()
             fault = "" if section is expected else f"   EXPECTED {expected.name.lower() if expected else '-'}"
-            told = "shown " if change and change.shown else "folded" if change else "      "
-            print(f"  {name:14} {told}  {subject[:70]}{fault}")  # noqa: T201
+            state = "shown " if change and change.shown else "folded" if change else "      "
+            print(f"  {name:14} {state}  {subject[:70]}{fault}")  # noqa: T201
     print(f"\n{right} of {total} as expected")  # noqa: T201
 
 

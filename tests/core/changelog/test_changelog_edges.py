@@ -141,13 +141,13 @@ class TestNotes:
 
 class TestTitles:
     @pytest.mark.parametrize(("number", "named"), [(3, "kettle0, kettle1 and kettle2"), (4, "4 repositories")])
-    def test_three_repositories_are_named_in_front(self, number: int, named: str) -> None:
+    def test_three_repositories_are_named_at_the_beginning(self, number: int, named: str) -> None:
         chapters = [Chapter(repository=f"acme/kettle{n}", events=[push(f"feat: ring {n}")]) for n in range(number)]
         draft = write_changelog(Brief(chapters=chapters))
         assert draft is not None
         assert draft.title == f"{named}: ring 0, ring 1, ring 2"
 
-    def test_a_title_that_has_little_room_counts_all_others_together(self) -> None:
+    def test_a_title_with_little_space_counts_all_others_together(self) -> None:
         project = "a-very-long-name-of-a-kettle-for-two-tea"
         tags = ["v1.0.0-with-a-long-tag", "v1.0.1-with-a-long-tag"]
         draft_title = plain_title(f"{project}: ", "Ring at noon and at midnight", ", plus 1 fix", ENGLISH)
@@ -245,7 +245,9 @@ class TestPeople:
             ([("x" * 61, "", None)], ("x" * 59 + "…",)),
         ],
     )
-    def test_everybody_is_named_once(self, authors: list[tuple[str, str, str | None]], shown: tuple[str, ...]) -> None:
+    def test_each_contributor_is_named_once(
+        self, authors: list[tuple[str, str, str | None]], shown: tuple[str, ...]
+    ) -> None:
         assert contributors(Author(name=name, email=email, username=user) for name, email, user in authors) == shown
 
     def test_of_very_many_co_authors_fifty_are_thanked(self) -> None:
@@ -269,7 +271,7 @@ class TestReports:
         assert part.releases == (v1, v2)
         assert [stage.release for stage in part.stages] == [v1, v2]
 
-    def test_a_commit_that_two_repositories_share_is_told_where_it_came_first(self) -> None:
+    def test_a_commit_that_two_repositories_share_is_reported_in_the_first_one(self) -> None:
         shared = commit("feat: ring", sha="AB" * 20)
         copy = commit("feat: ring", sha="ab" * 20)
         parts = report_of(
@@ -296,18 +298,18 @@ class TestPages:
         (part,) = _parts(*events)
         return page_of([], blocks_of(part, voice, _OPTIONS, several=several), ["The end."], voice, limit)
 
-    def test_entries_that_find_no_room_are_counted(self) -> None:
+    def test_entries_beyond_the_limit_are_counted(self) -> None:
         commits = [commit(f"fix: drip {n}", sha="", url="") for n in range(5)]
         whole = "## Fixed\n\n- Drip 0\n- Drip 1\n- Drip 2\n- Drip 3\n- Drip 4\n\nThe end.\n"
         assert self._page(1_000, push(*commits)) == whole
         # 100 characters and the end with two line feeds are reserved; a heading takes two more than its length.
-        room = 100 + len("The end.") + 2 + len("## Fixed") + 2 + 5 * len("- Drip 0\n")
-        assert self._page(room, push(*commits)) == whole
-        assert self._page(room - 1, push(*commits)) == whole.replace(
+        longest = 100 + len("The end.") + 2 + len("## Fixed") + 2 + 5 * len("- Drip 0\n")
+        assert self._page(longest, push(*commits)) == whole
+        assert self._page(longest - 1, push(*commits)) == whole.replace(
             "- Drip 4\n", "\n1 more change is not shown here.\n"
         )
 
-    def test_stages_that_find_no_room_are_counted_and_their_releases_named_together(self) -> None:
+    def test_stages_beyond_the_limit_are_counted_and_their_releases_named_together(self) -> None:
         ring = push(commit("feat: ring", sha="", url=""))
         drip = push(commit("fix: drip", sha="", url=""))
         events = (release("v1", url=""), release("v2", url="", body="It *boils*.\n\nTea."), ring, release("v3"), drip)

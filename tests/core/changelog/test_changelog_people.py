@@ -9,7 +9,7 @@ from contentsvc_core.events.normalized import Author
 
 
 def _thanked(*authors: Author, options: ChangelogOptions | None = None, message: str = "") -> str:
-    commits = (commit(message or f"fix: drip {place}", author=author) for place, author in enumerate(authors))
+    commits = (commit(message or f"fix: drip {index}", author=author) for index, author in enumerate(authors))
     draft = written(push(*commits), options=options)
     assert draft is not None
     _, found, names = draft.markdown.partition("\n## Contributors\n\n")
@@ -141,6 +141,6 @@ def test_a_disguised_address_in_release_notes_is_masked_too(email: str, at: str)
 
 def test_an_address_that_a_cut_would_halve_is_dropped() -> None:
     # Masked addresses are shorter, so text beyond the cut becomes visible.
-    front = f"{'x' * 98}@mail.example " * 14
+    prefix = f"{'x' * 98}@mail.example " * 14
     for length in range(40):
-        assert "ada.byron@" not in draft_of(f"feat: {front}{'y' * length} ada.byron@mail.example").markdown
+        assert "ada.byron@" not in draft_of(f"feat: {prefix}{'y' * length} ada.byron@mail.example").markdown

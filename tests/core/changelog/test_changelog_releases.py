@@ -140,16 +140,16 @@ def test_many_releases_and_changes_fit_into_a_post_and_nothing_is_forgotten() ->
     draft = written(*events, *(release(f"v2.{n}") for n in range(40)))
     assert draft is not None
     assert len(draft.markdown) <= 100_000
-    told = draft.markdown.count("- Ring ")
-    assert f"\n{300 - told} more changes are not shown here.\n" in draft.markdown
+    listed = draft.markdown.count("- Ring ")
+    assert f"\n{300 - listed} more changes are not shown here.\n" in draft.markdown
     assert "\nEarlier: 20 releases\n" in draft.markdown
 
 
 @given(st.lists(st.sampled_from(["feat: a", "feat: b", "fix: c", "ci: d", "release", "pre"]), max_size=12))
-def test_every_change_is_told_once_under_the_first_release_after_it(happened: list[str]) -> None:
+def test_every_change_is_listed_once_under_the_first_release_after_it(happened: list[str]) -> None:
     events = [
-        release(f"v{place}", prerelease=each == "pre") if each in {"release", "pre"} else push(each)
-        for place, each in enumerate(happened)
+        release(f"v{index}", prerelease=each == "pre") if each in {"release", "pre"} else push(each)
+        for index, each in enumerate(happened)
     ]
     draft = written(*events)
     wanted = {each[-1].upper() for each in happened if each[:2] == "fe" or each[:2] == "fi"}
@@ -189,7 +189,7 @@ def test_notes_are_the_whole_changelog_of_a_release_unless_more_is_asked_for() -
     assert filled.markdown.startswith(LISTED.strip())
     more = filled.markdown.partition("## Also in this release\n\n")[2]
     assert more.startswith("### Breaking changes\n\n- Report kelvin\n\n### Fixed\n\n- Stop the drip ([#2]")
-    assert all(told not in more for told in ("lid", "milk", "noon", "spell"))
+    assert all(word not in more for word in ("lid", "milk", "noon", "spell"))
 
 
 def test_nothing_follows_notes_that_leave_nothing_out() -> None:

@@ -14,7 +14,7 @@ def _of(**events: tuple[Event, ...]) -> Draft:
     return draft
 
 
-def test_each_repository_has_its_part_and_everybody_is_thanked_once() -> None:
+def test_each_repository_has_its_part_and_each_contributor_is_thanked_once() -> None:
     sha = "a" * 40
     lid = (push(commit("fix: it drips", sha="b" * 40)),)
     assert _of(kettle=(push(commit("feat: ring (#3)", sha=sha)), release()), lid=lid) == Draft(
@@ -45,7 +45,7 @@ def test_each_repository_has_its_part_and_everybody_is_thanked_once() -> None:
     )
 
 
-def test_a_replayed_push_and_release_are_told_once() -> None:
+def test_a_replayed_push_and_release_are_reported_once() -> None:
     events = (push(commit("feat: ring")), release())
     assert _of(kettle=(*events, *events)) == _of(kettle=events)
 

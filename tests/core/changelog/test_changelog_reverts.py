@@ -59,7 +59,7 @@ def test_what_comes_back_stands_where_it_stood(again: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("messages", "told"),
+    ("messages", "expected"),
     [
         (["Add a bell", "Drip less", "Remove the bell"], ["Drip less"]),
         (["feat: a bell", "fix(bell): ring once", "chore: drop bell"], ["**bell:** Ring once"]),
@@ -71,9 +71,9 @@ def test_what_comes_back_stands_where_it_stood(again: str) -> None:
         (["Add a bell", "Remove the rope of the bell"], ["Add a bell", "Remove the rope of the bell"]),
     ],
 )
-def test_an_addition_that_was_removed_again_vanishes(messages: list[str], told: list[str]) -> None:
+def test_an_addition_that_was_removed_again_vanishes(messages: list[str], expected: list[str]) -> None:
     draft = written(push(*messages))
-    assert (entries(draft.markdown) if draft else []) == told
+    assert (entries(draft.markdown) if draft else []) == expected
 
 
 def test_a_revert_of_a_revert_restores_the_original() -> None:
@@ -97,7 +97,7 @@ def test_by_subject_the_latest_before_the_revert_goes() -> None:
     assert [each.url in draft.markdown for each in (first, second, third)] == [True, False, True]
 
 
-def test_a_change_made_again_after_its_revert_is_told() -> None:
+def test_a_change_made_again_after_its_revert_is_reported() -> None:
     assert entries(draft_of("feat: ring", 'Revert "feat: ring"', "feat: ring").markdown) == ["Ring"]
 
 
@@ -125,12 +125,12 @@ def test_a_revert_of_a_merge_undoes_the_pull_request() -> None:
     merge = commit("Merge pull request #1 from ada/bell\n\nRing")
     undone = f'Revert "Ring"\n\nThis reverts commit {merge.id}, reversing changes made to 1234567.'
     drip = push("fix: drip")
-    told = written(drip, push(RING, merge))
-    assert told is not None
-    assert entries(told.markdown) == ["**bell:** Ring", "Drip"]
-    told = written(drip, push(RING, merge), push(undone))
-    assert told is not None
-    assert entries(told.markdown) == ["Drip"]
+    markdown = written(drip, push(RING, merge))
+    assert markdown is not None
+    assert entries(markdown.markdown) == ["**bell:** Ring", "Drip"]
+    markdown = written(drip, push(RING, merge), push(undone))
+    assert markdown is not None
+    assert entries(markdown.markdown) == ["Drip"]
 
 
 @given(st.integers(0, 30))

@@ -147,7 +147,7 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("impl Clone for Lamp", "Implement Clone for Lamp"),
     ],
 )
-def test_what_only_names_a_fault_or_a_new_thing_is_a_deed(subject: str, entry: str) -> None:
+def test_a_subject_that_only_names_a_fault_or_a_new_thing_gets_a_verb(subject: str, entry: str) -> None:
     assert entries(draft_of(subject).markdown) == [entry]
 
 
@@ -155,8 +155,8 @@ def test_a_change_that_only_refers_to_an_issue_is_counted() -> None:
     draft = draft_of("Fix #12", "Fixes issue acme/lamp#13 (#14)", "Fix the lamp of #15")
     assert entries(draft.markdown) == ["Fix the lamp of #15"]
     assert "Also 2 smaller changes" in draft.markdown
-    told = draft_of("Fix issue #18 (#19)\n\n* fix #18\n\nThe lamp is now dim in fog, and lit at night.\n\n* test")
-    assert entries(told.markdown) == ["The lamp is now dim in fog, and lit at night"]
+    reported = draft_of("Fix issue #18 (#19)\n\n* fix #18\n\nThe lamp is now dim in fog, and lit at night.\n\n* test")
+    assert entries(reported.markdown) == ["The lamp is now dim in fog, and lit at night"]
     branch = ("Dim the lamp in fog", "Merge pull request #17 from ada/x\n\nFixes issue #16")
     assert entries(draft_of(*branch).markdown) == ["Dim the lamp in fog"]
 
@@ -193,7 +193,7 @@ def test_changes_with_other_marks_of_code_are_one_as_their_pull_request_says_it(
 
 
 @pytest.mark.parametrize(
-    ("subject", "said"),
+    ("subject", "expected"),
     [
         ("Ring at noon and add tests", "Ring at noon"),
         ("Ring at noon and update dependencies", "Ring at noon"),
@@ -205,8 +205,8 @@ def test_changes_with_other_marks_of_code_are_one_as_their_pull_request_says_it(
         ("Ring at noon and add a lid", "Ring at noon and add a lid"),
     ],
 )
-def test_tests_and_documents_that_came_with_a_change_are_not_told(subject: str, said: str) -> None:
-    assert entries(draft_of(f"feat: {subject}").markdown) == [said]
+def test_tests_and_documents_that_came_with_a_change_are_not_mentioned(subject: str, expected: str) -> None:
+    assert entries(draft_of(f"feat: {subject}").markdown) == [expected]
 
 
 def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_it() -> None:
@@ -229,7 +229,7 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
 
 
 @pytest.mark.parametrize(
-    ("messages", "told"),
+    ("messages", "expected"),
     [
         (["feat!: raise the minimum version of oil to 2", "feat!: require oil 3"], ["Require oil 3"]),
         (["msrv: bump to Rust 1.88 (#1)", "cargo: set MSRV to 1.85 (#2)"], ["**cargo:** Set MSRV to 1.85"]),
@@ -246,9 +246,9 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
         (["Raise the limit of oil to 7", "Lower the limit of tea to 8"], ["Raise the limit", "Lower the limit"]),
     ],
 )
-def test_of_several_requirements_of_the_same_thing_the_last_one_holds(messages: list[str], told: list[str]) -> None:
+def test_of_several_requirements_of_the_same_thing_the_last_one_holds(messages: list[str], expected: list[str]) -> None:
     markdown = draft_of(*messages).markdown
-    for line, begin in zip(entries(markdown), told, strict=True):
+    for line, begin in zip(entries(markdown), expected, strict=True):
         assert line.startswith(begin)
     assert all(f"[#{number}]" in markdown for number in "12" if f"(#{number})" in "".join(messages))
 
@@ -265,7 +265,7 @@ def test_an_announced_submodule_has_no_folder_and_no_hashes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         (ChangelogOptions(), ["**bell:** Ring", "Sing", "**lid:** Drip"]),
         (ChangelogOptions(hidden=frozenset({"BELL", "fix"})), ["Sing", "**rope:** Cut"]),
@@ -275,14 +275,14 @@ def test_an_announced_submodule_has_no_folder_and_no_hashes() -> None:
         (ChangelogOptions(folded=frozenset({Section.FIXED, Section.BREAKING})), ["**bell:** Ring", "Sing"]),
     ],
 )
-def test_what_is_hidden_is_a_choice(options: ChangelogOptions, told: list[str]) -> None:
+def test_what_is_hidden_is_a_choice(options: ChangelogOptions, expected: list[str]) -> None:
     fix = evolve(commit("fix(lid): drip"), modified=("lib/lid.py",))
     draft = written(
         push("feat(bell): ring", commit("feat: sing", author=Author(name="zoe", email="")), fix, "ci: x"),
         options=options,
     )
     assert draft is not None
-    assert entries(draft.markdown) == [line for line in told if "rope" not in line]
+    assert entries(draft.markdown) == [line for line in expected if "rope" not in line]
 
 
 def test_a_breaking_or_security_change_is_never_hidden() -> None:
@@ -310,7 +310,7 @@ def test_a_fix_from_a_private_fork_is_a_security_fix() -> None:
     st.integers(0, 8),
 )
 def test_how_commits_are_spread_over_pushes_changes_nothing(subjects: list[str], cut: int) -> None:
-    made = [commit(subject, sha=sha_of(f"{place} {subject}"), author=ADA) for place, subject in enumerate(subjects)]
+    made = [commit(subject, sha=sha_of(f"{index} {subject}"), author=ADA) for index, subject in enumerate(subjects)]
     assert written(push(*made)) == written(push(*made[:cut]), push(*made[cut:]))
 
 
@@ -326,27 +326,29 @@ def of_requests(pushed: Push, *requests: PullRequest) -> Brief:
     return Brief(chapters=[Chapter(repository="acme/kettle", events=[pushed], pull_requests=described)])
 
 
-def told(given: Brief) -> list[tuple[Section, str, tuple[str, ...]]]:
+def reported(given: Brief) -> list[tuple[Section, str, tuple[str, ...]]]:
     (part,) = report_of(given)
     return [(change.section, change.text, change.numbers) for change in part.changes if "3" not in change.numbers]
 
 
-def test_a_pull_request_is_told_by_its_own_title_and_its_labels_decide_before_words_do() -> None:
-    assert told(described(7, "Add a lid")) == [(Section.ADDED, "Add a lid", ("7",))]
-    assert told(described(7, "Add a lid", "type: bug")) == [(Section.FIXED, "Add a lid", ("7",))]
-    assert told(described(7, "Add a lid", "breaking-change")) == [(Section.BREAKING, "Add a lid", ("7",))]
-    assert told(described(7, "feat: close the lid", "documentation")) == [
+def test_a_pull_request_has_its_own_title_and_its_labels_decide_before_words_do() -> None:
+    assert reported(described(7, "Add a lid")) == [(Section.ADDED, "Add a lid", ("7",))]
+    assert reported(described(7, "Add a lid", "type: bug")) == [(Section.FIXED, "Add a lid", ("7",))]
+    assert reported(described(7, "Add a lid", "breaking-change")) == [(Section.BREAKING, "Add a lid", ("7",))]
+    assert reported(described(7, "feat: close the lid", "documentation")) == [
         (Section.DOCUMENTATION, "Close the lid", ("7",))
     ]
     # A title without information is not used: the commit's words stay.
-    assert told(described(7, "wip"))[0][1] == "Polish"
+    assert reported(described(7, "wip"))[0][1] == "Polish"
 
 
 def test_a_label_that_leaves_a_pull_request_out_hides_no_breaking_change() -> None:
-    assert told(described(7, "Add a lid", "skip-changelog")) == []
-    assert [section for section, _, _ in told(described(7, "feat!: add a lid", "skip-changelog"))] == [Section.BREAKING]
+    assert reported(described(7, "Add a lid", "skip-changelog")) == []
+    assert [section for section, _, _ in reported(described(7, "feat!: add a lid", "skip-changelog"))] == [
+        Section.BREAKING
+    ]
     broken = described(7, "Add a lid", body="It closes.\n\nBREAKING CHANGE: cups must be wider")
-    assert [section for section, _, _ in told(broken)] == [Section.BREAKING]
+    assert [section for section, _, _ in reported(broken)] == [Section.BREAKING]
 
 
 def test_a_rebased_pull_request_is_found_by_the_commit_that_it_left() -> None:

@@ -167,7 +167,7 @@ def test_a_body_may_say_that_something_breaks_without_a_note(body: str) -> None:
         "* Handle breaking change of the glass",
     ],
 )
-def test_a_form_that_nobody_filled_in_breaks_nothing(body: str) -> None:
+def test_a_template_that_is_not_filled_in_announces_no_breaking_change(body: str) -> None:
     read = parse(f"Turn the mirror\n\n{body}")
     assert (read.breaking, read.breaking_notes) == (False, ())
 
@@ -189,7 +189,7 @@ def test_a_form_that_nobody_filled_in_breaks_nothing(body: str) -> None:
         ("Remove `bell-rope`", "src/bell.py uv.lock", False, False),
     ],
 )
-def test_the_number_of_a_release_tells_what_breaks(subject: str, paths: str, early: bool, major: bool) -> None:
+def test_the_number_of_a_release_decides_what_breaks(subject: str, paths: str, early: bool, major: bool) -> None:
     push = Push(ref="refs/heads/main", branch="main", commits=(commit_of(1, subject, paths),), head_commit=None)
     for tag, breaks in (("v1.4.0", False), ("0.8.1", False), ("0.8.0", early), ("lamp-v3.0.0", major)):
         (change,) = reported_changes([push], DEFAULT_OPTIONS, tag=tag)
@@ -201,12 +201,12 @@ def test_a_marked_breaking_change_is_never_lost(line: tuple[str, str, Section | 
     others = [each for lines in STYLES.values() for each in lines if not each[0].startswith("Merge")]
     some = random.Random(seed).sample(others, 6)  # noqa: S311
     marked = ("chore!: take the ladder away", line[1], Section.BREAKING)
-    told = changes_of([*some[:3], marked, *some[3:]])
-    assert [change.shown for change in told if change.text == "Take the ladder away"] == [True]
+    changes = changes_of([*some[:3], marked, *some[3:]])
+    assert [change.shown for change in changes if change.text == "Take the ladder away"] == [True]
 
 
 @given(st.lists(commits(), max_size=8))
-def test_any_commits_are_told_at_most_once(made: list[Commit]) -> None:
+def test_any_commits_are_reported_at_most_once(made: list[Commit]) -> None:
     push = Push(ref="refs/heads/main", branch="main", commits=tuple(made), head_commit=None)
     changes = changes_of_push(push)
     ids = [commit.id for change in changes for commit in change.commits if commit.id]
@@ -240,8 +240,8 @@ def test_prose_that_names_a_fault_makes_a_change_a_fix(body: str, section: Secti
 def test_a_habit_of_news_folds_what_comes_without() -> None:
     noted = [(f"Ring bell {n}", "src/bell.py CHANGES.md", None) for n in range(3)]
     lines = [*noted, ("Use a thinner rope", "src/rope.py", None), ("feat: ring at noon", "src/noon.py", None)]
-    told = {change.text: change.shown for change in changes_of(lines)}
-    assert told == {"Ring bell 0": True, "Ring bell 1": True, "Ring bell 2": True} | {
+    shown = {change.text: change.shown for change in changes_of(lines)}
+    assert shown == {"Ring bell 0": True, "Ring bell 1": True, "Ring bell 2": True} | {
         "Use a thinner rope": False,
         "Ring at noon": True,
     }
@@ -270,8 +270,8 @@ def test_a_habit_of_pull_requests_folds_what_came_past_them() -> None:
         ("Deprecate the old rope", "src/rope.py", None),
         ("Drop support for Python 3.9", "src/bell.py", None),
     ]
-    told = {change.text: change.shown for change in changes_of([*requested, *past])}
-    assert [text for text, shown in told.items() if not shown] == ["Use a thinner rope"]
+    shown_by_text = {change.text: change.shown for change in changes_of([*requested, *past])}
+    assert [text for text, shown in shown_by_text.items() if not shown] == ["Use a thinner rope"]
     assert all(change.shown for change in changes_of([*requested[2:], *past]))
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from contentsvc_core.content.changelog import grave, patterns
+from contentsvc_core.content.changelog import critical, patterns
 from contentsvc_core.content.changelog.tables import Table, beginnings_of
 
-TABLES = [value for module in (grave, patterns) for value in vars(module).values() if isinstance(value, Table)]
+TABLES = [value for module in (critical, patterns) for value in vars(module).values() if isinstance(value, Table)]
 #: The rows from which texts are generated; Hypothesis cannot generate texts for rows with lookarounds.
 ROWS = [(table, row) for table in TABLES for row in table.rows if not re.search(r"\(\?<?[=!]", row)]
 
@@ -33,9 +33,9 @@ def test_no_row_is_missed_where_it_matches(data: st.DataObject, before: str, aft
 @example(patterns.INTERNAL, "L\u0131nt")
 @example(patterns.INTERNAL, "moc\u212a")
 @example(patterns.INTERNAL, "see the x.gitignore")
-@example(grave.SECURITY, "x[security]")
-@example(grave.BREAKING, "an ESM-only package")
-@example(grave.BREAKING_IN_MAJOR, "unchanged type")
+@example(critical.SECURITY, "x[security]")
+@example(critical.BREAKING, "an ESM-only package")
+@example(critical.BREAKING_IN_MAJOR, "unchanged type")
 def test_a_search_finds_what_the_rows_find(table: Table, text: str) -> None:
     assert table.search(text) == found(table, text)
 

@@ -108,7 +108,7 @@ def test_a_release_is_named_with_up_to_three_changes(messages: list[str], title:
         ),
     ],
 )
-def test_changes_that_have_commas_or_labels_are_set_apart(messages: list[str], title: str) -> None:
+def test_changes_that_have_commas_or_labels_are_separated_by_semicolons(messages: list[str], title: str) -> None:
     assert announced(release("v2.0"), push(*messages)).title == f"kettle v2.0{title}"
 
 
@@ -160,7 +160,7 @@ _TEXTS = st.text(max_size=200)
 
 @given(messages=st.lists(_TEXTS, max_size=12), tag=_TEXTS, name=st.none() | _TEXTS)
 def test_every_title_is_one_clean_line_of_1_to_120_characters(messages: list[str], tag: str, name: str | None) -> None:
-    commits = push(*(commit(message, sha=f"{place:040x}") for place, message in enumerate(messages)))
+    commits = push(*(commit(message, sha=f"{index:040x}") for index, message in enumerate(messages)))
     named = release(tag, name=name)
     drafts = [written(commits), written(commits, named), announced(named), announced(named, commits)]
     for draft in filter(None, drafts):

@@ -14,7 +14,7 @@ def test_a_push_reads_like_this() -> None:
         "docs: spell it right",
         "ci: run twice",
     )
-    draft = written(push(*(commit(message, sha=f"{place}" * 40) for place, message in enumerate(messages))))
+    draft = written(push(*(commit(message, sha=f"{index}" * 40) for index, message in enumerate(messages))))
     assert draft == Draft(
         title="Breaking: close by itself (lid)",
         markdown=f"""\

@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import evolve
 from changelog_samples import release
 from tests.builders import a_brand
-from tests.core.changelog.histories import HISTORIES, POSTS, TOLD, WRITTEN
+from tests.core.changelog.histories import HISTORIES, IN_POSTS, POSTS, WRITTEN
 from tests.core.changelog.styles import STYLES
 from tests.core.changelog.texts import BODIES, BREAKING, MESSAGES, NOTES, TITLES
 from tests.golden_text import check_text
@@ -16,7 +16,7 @@ from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.changelog import write_changelog
 from contentsvc_core.content.changelog.bodies import breaking_notes, explanation, footers_of
 from contentsvc_core.content.changelog.read import parse
-from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, untold
+from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, unmentioned
 from contentsvc_core.content.changelog.report import items_of, report_of
 from contentsvc_core.content.changelog.select import Change, breaks_of, importance, most_important
 from contentsvc_core.content.changelog.titles import release_line, release_title, released_name, releases_named
@@ -43,9 +43,9 @@ def _line(change: Change) -> str:
         "authors": ", ".join(author.name for author in change.authors if author != Author(name="Ada", email="")),
         "rank": " ".join(map(str, importance(change))),
     }
-    said = "".join(f" | {name}: {value}" for name, value in more.items() if value)
+    details = "".join(f" | {name}: {value}" for name, value in more.items() if value)
     small = "" if change.continuation == change.text else f" ({change.continuation})"
-    return f"{change.section.name}{'' if change.shown else ' counted'}: {change.text}{small}{said}"
+    return f"{change.section.name}{'' if change.shown else ' counted'}: {change.text}{small}{details}"
 
 
 def _messages() -> Iterator[str]:
@@ -62,8 +62,8 @@ def _messages() -> Iterator[str]:
             "subject": "" if read.subject == message else read.subject,
             "body": _quoted(read.body) if read.body else "",
         }
-        said = "".join(f" | {name}: {value}" for name, value in more.items() if value)
-        yield f"{_quoted(message)}\n    {read.description}{said}"
+        details = "".join(f" | {name}: {value}" for name, value in more.items() if value)
+        yield f"{_quoted(message)}\n    {read.description}{details}"
 
 
 def _histories() -> Iterator[str]:
@@ -89,7 +89,7 @@ def _posts() -> Iterator[str]:
 
 def _forms() -> Iterator[str]:
     brand = a_brand(company_name="Acme", audience="customers", tone_profile=ToneProfile.CONVERSATIONAL)
-    for name in TOLD:
+    for name in IN_POSTS:
         for content_type in ContentType:
             for voice in (None, brand) if content_type is not ContentType.CHANGELOG else (brand,):
                 draft = write_content(evolve(HISTORIES[name], content_type=content_type, brand=voice))
@@ -101,9 +101,9 @@ def _bodies() -> Iterator[str]:
     for body in BODIES:
         yield f"{_quoted(body)}\n    {explanation(body, 'Bell things')!r}"
     for body in BREAKING:
-        said, notes = breaking_notes(body)
+        announced, notes = breaking_notes(body)
         footers = " ".join(f"{footer.token}={footer.value!r}" for footer in footers_of(f"x\n\n{body}"))
-        yield f"{_quoted(body)}\n    {said} {list(notes)} {footers}".rstrip()
+        yield f"{_quoted(body)}\n    {announced} {list(notes)} {footers}".rstrip()
 
 
 def _notes() -> Iterator[str]:
@@ -112,9 +112,9 @@ def _notes() -> Iterator[str]:
     for body in NOTES:
         read = notes_of(release(body=body))
         yield f"== {_quoted(body)}"
-        yield f"lead: {read.lead!r}{', and prose' if read.tells else ''}"
+        yield f"lead: {read.lead!r}{', and prose' if read.is_prose else ''}"
         yield from map(_line, read.changes[:12])
-        yield f"{len(read.changes)} changes, {len(untold(body, changes))} of {len(changes)} untold"
+        yield f"{len(read.changes)} changes, {len(unmentioned(body, changes))} of {len(changes)} untold"
         text, cut = clean(body, 120)
         yield f"cut: {cut}\n{lowered(text, 2)}"
         yield f"of a package: {package_notes(body)[:60]!r}"
@@ -122,12 +122,12 @@ def _notes() -> Iterator[str]:
 
 def _titles() -> Iterator[str]:
     for tag, name, prerelease in TITLES:
-        said = release(tag, name=name, prerelease=prerelease)
+        made = release(tag, name=name, prerelease=prerelease)
         yield f"{tag!r} {_quoted(name or '')}{' pre' if prerelease else ''}"
-        yield f"    {release_title(said, 'acme/tea/kettle', ENGLISH)}, breaks: {breaks_of(tag).value}"
-        yield f"    {release_line(said, ENGLISH)}"
-        several = [releases_named([said, said], "kettle", ENGLISH, most) for most in (1, 2)]
-        yield f"    {released_name(said)!r} {several}"
+        yield f"    {release_title(made, 'acme/tea/kettle', ENGLISH)}, breaks: {breaks_of(tag).value}"
+        yield f"    {release_line(made, ENGLISH)}"
+        several = [releases_named([made, made], "kettle", ENGLISH, most) for most in (1, 2)]
+        yield f"    {released_name(made)!r} {several}"
 
 
 def _quoted(text: str) -> str:

@@ -63,6 +63,6 @@ def test_a_pre_release_is_called_one_in_every_language_and_tone(content_type: Co
         assert mark in draft.markdown or content_type is ContentType.CHANGELOG
 
 
-def test_releases_and_pre_releases_are_counted_apart() -> None:
+def test_releases_and_pre_releases_are_counted_separately() -> None:
     events = (release("v1"), _BETA, release("v2.0.0-rc2", prerelease=True), push("fix: stop the drip"), release("v2"))
     assert "It covers 2 releases and 2 pre-releases: kettle v1 to v2." in written(_UPDATE, *events).markdown

@@ -8,7 +8,7 @@ _BLOG = ContentType.BLOG_POST
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "expected"),
     [
         ("Adds a spring that closes it gently.", "Adds a spring that closes it gently."),
         ("adds a spring that closes it gently", "Adds a spring that closes it gently."),
@@ -42,8 +42,8 @@ _BLOG = ContentType.BLOG_POST
         ("", ""),
     ],
 )
-def test_an_explanation_is_whole_sentences_that_say_what_a_change_does(body: str, told: str) -> None:
-    assert explanation(body, said="Close the lid by itself") == told
+def test_an_explanation_is_whole_sentences_that_say_what_a_change_does(body: str, expected: str) -> None:
+    assert explanation(body, subject="Close the lid by itself") == expected
 
 
 def test_only_what_no_user_runs_is_left_to_the_end() -> None:
@@ -62,13 +62,13 @@ def test_no_list_repeats_the_lead_unless_readers_act_on_it() -> None:
     assert "new in kettle. Ring ([#1]" in markdown
     assert "## What's new\n\n- Sing." in markdown
     assert "## What's new" not in written(_BLOG, "feat: ring", "fix: stop the drip").markdown
-    told = {
+    expected = {
         ("feat!: ring",): 1,
         ("feat!: ring", "feat: sing"): 2,
         ("security: ring", "feat: sing"): 1,
         ("security: ring", "security: sing"): 2,
     }
-    for messages, times in told.items():
+    for messages, times in expected.items():
         assert written(_BLOG, *messages).markdown.casefold().count("ring") == times
     assert "> The bell is gone" in written(_BLOG, "feat!: ring\n\nBREAKING CHANGE: the bell is gone").markdown
 
@@ -76,8 +76,8 @@ def test_no_list_repeats_the_lead_unless_readers_act_on_it() -> None:
 def test_a_label_repeats_no_word_of_the_change() -> None:
     fixes = ("fix(shell/lid): open lids", "fix(shell/spout): stop the drip", "fix(ui): build spouts")
     markdown = written(_BLOG, "feat: ring", *fixes).markdown
-    for told in ("- Open lids.", "- shell/spout: Stopped the drip.", "- ui: Build spouts."):
-        assert told in markdown
+    for line in ("- Open lids.", "- shell/spout: Stopped the drip.", "- ui: Build spouts."):
+        assert line in markdown
 
 
 def test_a_change_with_a_number_comes_first_then_the_one_with_the_longest_explanation_and_small_ones_last() -> None:
@@ -91,11 +91,11 @@ def test_a_change_with_a_number_comes_first_then_the_one_with_the_longest_explan
         "feat: hum at noon (#12)",
     ).markdown
     ordered = ("Hum at noon", "Sing at noon", "more than two", "Ring at noon", "some more bells", "Improved type hints")
-    places = [markdown.rindex(text) for text in ordered]
-    assert places == sorted(places)
+    positions = [markdown.rindex(text) for text in ordered]
+    assert positions == sorted(positions)
 
 
-def test_a_word_that_the_code_host_has_cut_is_not_told() -> None:
+def test_a_word_that_the_code_host_has_cut_is_left_out() -> None:
     long = "ring at every sharp hour and at every half hour of the day, and al"
     for kind in (_BLOG, ContentType.CHANGELOG):
         assert "Ring at every sharp hour and at every half hour of the day…" in written(kind, f"feat: {long}…").markdown

@@ -19,7 +19,7 @@ _SHORT = [ContentType.BLOG_POST, ContentType.LINKEDIN_POST, ContentType.TWITTER_
 
 @pytest.mark.parametrize("content_type", ContentType)
 @pytest.mark.parametrize("messages", [(), ("Release v1.2",), ("feat: a", 'Revert "feat: a"'), ("chore: bump to v1.2",)])
-def test_there_is_no_post_when_nothing_is_left_to_tell(content_type: ContentType, messages: tuple[str, ...]) -> None:
+def test_there_is_no_post_when_nothing_is_left_to_report(content_type: ContentType, messages: tuple[str, ...]) -> None:
     assert isinstance(write_content(brief(content_type, push(*messages))), Silence)
 
 
@@ -35,7 +35,7 @@ def test_upkeep_alone_is_no_news(content_type: ContentType) -> None:
     assert isinstance(write_content(brief(content_type, push(*upkeep, "fix: stop the drip"))), Draft)
 
 
-def test_an_investor_update_tells_of_upkeep_alone() -> None:
+def test_an_investor_update_counts_upkeep_if_there_is_nothing_else() -> None:
     markdown = written(
         ContentType.INVESTOR_UPDATE, "docs: spell it right", "chore(deps): bump cup from 1 to 2"
     ).markdown
@@ -59,12 +59,12 @@ def test_every_tone_and_language_gives_a_clean_text_and_the_same_bytes_twice(con
 
 
 @pytest.mark.parametrize("content_type", ContentType)
-def test_a_commit_or_a_release_that_is_stored_twice_is_told_once(content_type: ContentType) -> None:
+def test_a_commit_or_a_release_that_is_stored_twice_is_reported_once(content_type: ContentType) -> None:
     assert written(content_type, *MONTH, *MONTH) == written(content_type, *MONTH)
 
 
 @pytest.mark.parametrize("content_type", ContentType)
-def test_a_repository_that_is_connected_twice_is_told_once(content_type: ContentType) -> None:
+def test_a_repository_that_is_connected_twice_is_reported_once(content_type: ContentType) -> None:
     once = written(content_type, *MONTH)
     assert of_several(content_type, {"acme/kettle": MONTH, "Acme/Kettle": MONTH}) == once
 

@@ -46,31 +46,31 @@ _TAGS: Final = frozenset(
     }
 )
 _ATTRIBUTES: Final = frozenset({("a", "href"), ("a", "rel")})
-_OURS: Final = re.compile(r"https://(?:codehost\.example/acme/(?:kettle|lid)(?:/.*)?|acme\.example/?)")
+_SERVICE_LINKS: Final = re.compile(r"https://(?:codehost\.example/acme/(?:kettle|lid)(?:/.*)?|acme\.example/?)")
 
 
 @pytest.mark.slow("a short campaign over generated examples")
 @pytest.mark.parametrize("content_type", ContentType)
-@given(subject=_TEXTS, body=_TEXTS, name=_TEXTS, told=_TEXTS, tone=st.sampled_from(ToneProfile))
+@given(subject=_TEXTS, body=_TEXTS, name=_TEXTS, text=_TEXTS, tone=st.sampled_from(ToneProfile))
 @settings(max_examples=40)
-@example(subject="1", body="1", name="", told="", tone=ToneProfile.CONVERSATIONAL)
+@example(subject="1", body="1", name="", text="", tone=ToneProfile.CONVERSATIONAL)
 @example(
-    subject=" ".join(_HOSTILE), body="\n\n".join(_HOSTILE), name=_HOSTILE[1], told=_HOSTILE[3], tone=ToneProfile.CASUAL
+    subject=" ".join(_HOSTILE), body="\n\n".join(_HOSTILE), name=_HOSTILE[1], text=_HOSTILE[3], tone=ToneProfile.CASUAL
 )
 def test_no_foreign_text_becomes_a_tag_an_attribute_or_an_address(
-    content_type: ContentType, subject: str, body: str, name: str, told: str, tone: ToneProfile
+    content_type: ContentType, subject: str, body: str, name: str, text: str, tone: ToneProfile
 ) -> None:
     author = Author(name=name, email="")
     pushed = push(
-        commit(f"feat({told}): {subject}\n\n{body}", author=author, sha="a1" * 20),
+        commit(f"feat({text}): {subject}\n\n{body}", author=author, sha="a1" * 20),
         commit(f"fix!: {subject}\n\nBREAKING CHANGE: {body}", author=author, sha="b2" * 20),
         commit(f"{subject}\n\nAdds {body}.", author=author, sha="c3" * 20),
     )
     language = "English" if content_type in PLAIN_TYPES else "French"
-    voice = brand(company=told, description=body, audience=subject, language=language, tone=tone)
+    voice = brand(company=text, description=body, audience=subject, language=language, tone=tone)
     events: dict[str, tuple[Event, ...]] = {
-        "acme/kettle": (release(told, prerelease=True), pushed, release(subject), push(f"fix: {told} later")),
-        f"acme/{told}": (push(f"security: {body}"),),
+        "acme/kettle": (release(text, prerelease=True), pushed, release(subject), push(f"fix: {text} later")),
+        f"acme/{text}": (push(f"security: {body}"),),
     }
     chapters = [Chapter(repository=name, events=each) for name, each in events.items()]
     draft = write_content(evolve(brief(content_type, brand=voice), chapters=chapters))
@@ -79,7 +79,7 @@ def test_no_foreign_text_becomes_a_tag_an_attribute_or_an_address(
     seen = Seen(draft.markdown)
     assert seen.tags <= _TAGS
     assert seen.attributes <= _ATTRIBUTES
-    assert all(_OURS.fullmatch(address) for address in seen.addresses)
+    assert all(_SERVICE_LINKS.fullmatch(address) for address in seen.addresses)
     assert re.search("[\u202a-\u202e\u2066-\u2069]", draft.title + draft.markdown) is None
 
 

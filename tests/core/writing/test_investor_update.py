@@ -18,7 +18,7 @@ def test_every_commit_and_person_counts_once_in_one_sentence() -> None:
     assert markdown.count("Ring at noon") == 1
 
 
-def test_what_the_update_is_not_about_is_said_in_one_sentence() -> None:
+def test_what_the_update_is_not_about_is_one_sentence() -> None:
     markdown = written(_UPDATE, "feat: ring").markdown
     assert markdown.endswith("\n\nThis update covers the software only, not revenue, customers or plans.\n")
     assert "No release was published." in markdown
@@ -38,7 +38,7 @@ def test_what_is_not_released_yet_is_marked() -> None:
     assert "- Stopped the drip (not released yet).\n" in markdown
 
 
-def test_fixes_are_told_with_their_authors_explanation() -> None:
+def test_fixes_have_their_authors_explanation() -> None:
     drip = "fix: avoid false alarms\n\nAdds the lamp to what `kettle` brings along. More of it."
     assert "- Avoids false alarms. Added the lamp to what kettle brings along.\n" in written(_UPDATE, drip).markdown
 

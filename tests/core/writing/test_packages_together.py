@@ -50,7 +50,7 @@ def headings(draft: Draft) -> list[str]:
     return [line.partition("](")[0] for line in draft.markdown.splitlines() if line.startswith("## ")]
 
 
-def test_packages_with_something_to_tell_come_first_then_what_they_share_then_the_others_in_one_line() -> None:
+def test_packages_with_content_come_first_then_their_common_changes_then_the_others_in_one_line() -> None:
     draft = together(API, CLI, WEB, pushes=(push(touching("feat: add a bell", "cli"), "feat: add a lid"),))
 
     assert headings(draft)[:2] == ["## [cli 1.1.0", "## Across packages"]
@@ -72,7 +72,7 @@ def test_a_change_of_a_few_packages_names_them_and_one_of_many_does_not() -> Non
     assert "- A bell" in many.markdown
 
 
-def test_a_scope_that_names_the_package_is_not_said_below_its_heading() -> None:
+def test_a_scope_that_names_the_package_is_not_repeated_below_its_heading() -> None:
     draft = together(CLI, API, pushes=(push("feat(cli): a bell", "feat(lid): a hinge", "fix(api): a leak"),))
 
     assert "- A bell" in draft.markdown
@@ -102,8 +102,8 @@ def test_a_post_about_very_many_packages_stays_within_its_limit() -> None:
 
 @given(st.lists(foreign_text(), max_size=4), st.lists(foreign_text(), max_size=3))
 def test_whatever_authors_write_there_is_a_post(messages: list[str], bodies: list[str]) -> None:
-    packages = [package(release(f"part{place}@1.0.{place}", body=body)) for place, body in enumerate(bodies)]
-    commits = [touching(message, f"part{place % 2}") for place, message in enumerate(messages)]
+    packages = [package(release(f"part{index}@1.0.{index}", body=body)) for index, body in enumerate(bodies)]
+    commits = [touching(message, f"part{index % 2}") for index, message in enumerate(messages)]
     draft = together(CLI, *packages, API, pushes=(push(*commits),))
 
     assert 1 <= len(draft.title) <= 120

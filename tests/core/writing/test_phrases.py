@@ -42,17 +42,17 @@ def _phrases(book: Phrasebook) -> dict[str, str]:
     return dict(pair for name in names for pair in _texts(getattr(book, name), name))
 
 
-def _places(text: str) -> set[str]:
+def _placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
 @pytest.mark.parametrize("language", PHRASEBOOKS)
-def test_every_language_has_every_phrase_with_the_same_places(language: str) -> None:
-    said, english = _phrases(PHRASEBOOKS[language]), _phrases(ENGLISH)
-    assert said.keys() == english.keys()
-    for name, text in said.items():
+def test_every_language_has_every_phrase_with_the_same_placeholders(language: str) -> None:
+    translated, english = _phrases(PHRASEBOOKS[language]), _phrases(ENGLISH)
+    assert translated.keys() == english.keys()
+    for name, text in translated.items():
         assert text.strip(), name
-        assert _places(text) == _places(english[name]), name
+        assert _placeholders(text) == _placeholders(english[name]), name
     assert len(PHRASEBOOKS[language].months) == 12
 
 
@@ -64,13 +64,13 @@ def test_a_file_of_phrases_has_nothing_that_is_not_read(language: str) -> None:
 
 @pytest.mark.parametrize("language", [name for name in PHRASEBOOKS if name != "English"])
 def test_no_phrase_was_forgotten_in_english(language: str) -> None:
-    said, english = _phrases(PHRASEBOOKS[language]), _phrases(ENGLISH)
-    same = {name for name, text in said.items() if text == english[name]}
+    translated, english = _phrases(PHRASEBOOKS[language]), _phrases(ENGLISH)
+    same = {name for name, text in translated.items() if text == english[name]}
     # Words of both languages, and forms of a date.
     shared = {"Performance", "Documentation", "Documentation: {text}", "{company}", "In {subject}: {counts}."}
     shared |= {"{n} commit", "{n} commits", "Corrections", ", plus {parts}", "{first} \u2013 {last}"}
     shared |= {": ", "; ", "{day} {month} {year}", "{day} {month}", "{first}\u2013{last} {month} {year}"}
-    assert {said[name] for name in same} <= shared
+    assert {translated[name] for name in same} <= shared
 
 
 @pytest.mark.parametrize(
@@ -152,16 +152,16 @@ def test_tones_differ_and_the_company_speaks() -> None:
     }
 
 
-@pytest.mark.parametrize(("number", "told"), [(0, "0 correction"), (1, "1 correction"), (2, "2 corrections")])
-def test_nought_is_singular_in_french(number: int, told: str) -> None:
+@pytest.mark.parametrize(("number", "expected"), [(0, "0 correction"), (1, "1 correction"), (2, "2 corrections")])
+def test_nought_is_singular_in_french(number: int, expected: str) -> None:
     french = PHRASEBOOKS["French"]
-    assert french.count(number, Count(one="{n} correction", many="{n} corrections")) == told
+    assert french.count(number, Count(one="{n} correction", many="{n} corrections")) == expected
     assert ENGLISH.count(0, Count(one="{n} fix", many="{n} fixes")) == "0 fixes"
     assert ENGLISH.count(2_048, Count(one="{n} fix", many="{n} fixes")) == "2,048 fixes"
 
 
 @pytest.mark.parametrize(
-    ("since", "until", "told"),
+    ("since", "until", "expected"),
     [
         ("2030-06-01T00:00", "2030-06-02T00:00", "1 June 2030"),
         ("2030-06-01T09:00", "2030-06-01T09:00", "1 June 2030"),
@@ -171,9 +171,9 @@ def test_nought_is_singular_in_french(number: int, told: str) -> None:
         ("2029-06-01T00:00", "2030-06-03T00:00", "1 June 2029 \u2013 2 June 2030"),
     ],
 )
-def test_a_stretch_of_time_is_named_by_its_first_and_last_day(since: str, until: str, told: str) -> None:
+def test_a_stretch_of_time_is_named_by_its_first_and_last_day(since: str, until: str, expected: str) -> None:
     begin, end = (datetime.fromisoformat(f"{text}+00:00") for text in (since, until))
-    assert ENGLISH.period(LookbackWindow(since=begin, until=end)) == told
+    assert ENGLISH.period(LookbackWindow(since=begin, until=end)) == expected
 
 
 def test_a_day_is_named_as_the_language_does() -> None:
@@ -187,14 +187,14 @@ def test_a_day_is_named_as_the_language_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"),
+    ("parts", "expected"),
     [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c"), (["", "b"], "b")],
 )
-def test_parts_are_joined_as_in_a_sentence(parts: list[str], told: str) -> None:
-    assert ENGLISH.enumerated(parts) == told
+def test_parts_are_joined_as_in_a_sentence(parts: list[str], expected: str) -> None:
+    assert ENGLISH.enumerated(parts) == expected
 
 
-def test_thousands_are_set_apart_as_the_language_does() -> None:
+def test_thousands_are_separated_as_the_language_does() -> None:
     assert {name: book.number(1_234_567) for name, book in PHRASEBOOKS.items()} == {
         "English": "1,234,567",
         "French": "1\u202f234\u202f567",
@@ -213,5 +213,5 @@ def test_a_voice_is_read_from_an_identity() -> None:
     )
     assert voice_of(brand(audience="x " * 245 + "customers")).technical is False
     assert voice_of(brand(company="x" * 61)).company == "x" * 59 + "…"
-    nobody = voice_of(None)
-    assert (nobody.tone, nobody.company, nobody.technical) == (ToneProfile.PROFESSIONAL, "", True)
+    unbranded = voice_of(None)
+    assert (unbranded.tone, unbranded.company, unbranded.technical) == (ToneProfile.PROFESSIONAL, "", True)

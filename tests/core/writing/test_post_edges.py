@@ -20,7 +20,7 @@ _SPRING: Final = "Adds a spring that closes it gently."
 
 def _change(*messages: str) -> Change:
     (change,) = reported_changes(
-        [push(*(commit(message, sha=f"{place:040x}") for place, message in enumerate(messages, 1)))],
+        [push(*(commit(message, sha=f"{index:040x}") for index, message in enumerate(messages, 1)))],
         ChangelogOptions(),
     )
     return change
@@ -28,7 +28,7 @@ def _change(*messages: str) -> Change:
 
 class TestExcerpts:
     @pytest.mark.parametrize(
-        ("body", "told"),
+        ("body", "expected"),
         [
             (f"{_SPRING}\n```\ncode\n```", _SPRING),
             (f"\r\n## Problem\r\n\r\nAdds a lid that falls off at noon.\r\n\r\n## What\r\n\r\n{_SPRING}\r\n", _SPRING),
@@ -60,11 +60,11 @@ class TestExcerpts:
             ("Adds one two three " + "x" * 201 + ".", ""),
         ],
     )
-    def test_an_explanation_is_found_where_it_stands(self, body: str, told: str) -> None:
-        assert explanation(body) == told
+    def test_an_explanation_is_found_where_it_stands(self, body: str, expected: str) -> None:
+        assert explanation(body) == expected
 
     @pytest.mark.parametrize(
-        ("said", "told"),
+        ("subject", "expected"),
         [
             ("adds two three", ""),
             ("adds two", "Adds two three f"),
@@ -72,19 +72,19 @@ class TestExcerpts:
             ("add three two", "Adds"),
         ],
     )
-    def test_an_explanation_has_four_words_of_its_own(self, said: str, told: str) -> None:
-        assert explanation("Adds two three four five six", said).startswith(told)
-        assert (explanation("Adds two three four five six", said) == "") is (told == "")
+    def test_an_explanation_has_four_words_of_its_own(self, subject: str, expected: str) -> None:
+        assert explanation("Adds two three four five six", subject).startswith(expected)
+        assert (explanation("Adds two three four five six", subject) == "") is (expected == "")
 
-    def test_the_first_of_five_commits_that_explains_the_change_is_told(self) -> None:
+    def test_the_first_of_five_commits_that_explains_the_change_is_quoted(self) -> None:
         silent = [f"fix: drip\n\nDrip {number}." for number in range(5)]
         assert excerpt(_change(*silent[:4], f"fix: drip\n\n{_SPRING}"), ENGLISH) == _SPRING.replace("Adds", "Added")
         assert excerpt(_change(*silent, f"fix: drip\n\n{_SPRING}"), ENGLISH) == ""
 
-    def test_an_english_explanation_is_told_as_changes_are(self) -> None:
+    def test_an_english_explanation_has_the_tense_of_changes(self) -> None:
         body = "Replaces the old hinge and adds oil. Ensure that the lid closes by itself."
-        told = "Replaced the old hinge and added oil. Ensures that the lid closes by itself."
-        assert excerpt(_change(f"fix: drip\n\n{body}"), ENGLISH) == told
+        expected = "Replaced the old hinge and added oil. Ensures that the lid closes by itself."
+        assert excerpt(_change(f"fix: drip\n\n{body}"), ENGLISH) == expected
         assert excerpt(_change(f"fix: drip\n\n{body}"), PHRASEBOOKS["German"]) == body
 
     def test_an_explanation_that_says_what_the_subject_says_is_none(self) -> None:
@@ -95,14 +95,14 @@ class TestExcerpts:
 
 
 class TestBlogPosts:
-    def test_a_breaking_change_is_told_by_its_notes_instead_of_its_explanation(self) -> None:
+    def test_a_breaking_change_has_its_notes_instead_of_its_explanation(self) -> None:
         notes = "\n".join(f"BREAKING CHANGE: note {number}" for number in range(12))
         markdown = written(_BLOG, f"feat!: drop the plug (#1)\n\n{_SPRING}\n\n{notes}").markdown
-        told = "\n  >\n".join(f"  > Note {number}" for number in range(10))
-        assert f"- **Dropped the plug.** ([#1]({HOST}/issues/1))\n{told}\n\n" in markdown
+        quoted = "\n  >\n".join(f"  > Note {number}" for number in range(10))
+        assert f"- **Dropped the plug.** ([#1]({HOST}/issues/1))\n{quoted}\n\n" in markdown
         assert "spring" not in markdown
 
-    def test_a_push_as_large_as_the_code_host_sends_is_said_to_be_one(self) -> None:
+    def test_a_push_of_the_maximum_size_is_marked_as_possibly_incomplete(self) -> None:
         many = push(*(commit("ci: boil", sha=f"{n:040x}") for n in range(MAX_COMMITS)), "docs: draw it")
         markdown = of_several(_BLOG, {"acme/lid": (push("feat: ring at noon"),), "acme/kettle": (many,)}).markdown
         assert (
@@ -119,7 +119,7 @@ class TestBlogPosts:
 
 
 class TestLinkedInPosts:
-    def test_hashtags_are_of_two_projects_and_none_is_too_long_or_said_twice(self) -> None:
+    def test_hashtags_are_of_two_projects_and_none_is_too_long_or_repeated(self) -> None:
         def tags(*projects: str, **more: Any) -> str:
             events = {f"acme/{project}": (push(f"feat: ring {project} at noon"),) for project in projects}
             return of_several(_LINKEDIN, events, **more).markdown.splitlines()[-1]
@@ -132,7 +132,7 @@ class TestLinkedInPosts:
 
 
 class TestInvestorUpdates:
-    def test_twenty_risks_are_told_and_the_others_counted(self) -> None:
+    def test_twenty_risks_are_listed_and_the_others_counted(self) -> None:
         breaking = [f"feat!: drop plug {n} of the base" for n in range(21)]
         gone = [f"feat: deprecate song {n} of the book" for n in range(22)]
         markdown = written(_UPDATE, *breaking, *gone).markdown

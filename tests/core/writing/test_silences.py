@@ -35,8 +35,8 @@ _HIDES: Final = ChangelogOptions(hidden=frozenset({"lid"}))
     ],
 )
 def test_a_reason_counts_what_came(messages: list[str], counted: str) -> None:
-    told = brief(ContentType.CHANGELOG, push(*messages), options=_HIDES)
-    assert write_content(told) == Silence(reason=f"{counted}: nothing a reader notices")
+    given = brief(ContentType.CHANGELOG, push(*messages), options=_HIDES)
+    assert write_content(given) == Silence(reason=f"{counted}: nothing a reader notices")
 
 
 def test_files_say_what_an_internal_change_is_about() -> None:
@@ -64,8 +64,8 @@ def test_without_commits_the_reason_says_so() -> None:
 )
 def test_other_posts_name_their_readers_and_are_never_about_upkeep(content_type: ContentType, name: str) -> None:
     asked = ChangelogOptions(upkeep_posts="write")
-    told = brief(content_type, push(*_BUMPS, "Twice"), options=asked, brand=brand(audience="our customers"))
-    assert write_content(told) == Silence(
+    given = brief(content_type, push(*_BUMPS, "Twice"), options=asked, brand=brand(audience="our customers"))
+    assert write_content(given) == Silence(
         reason=f"3 dependency updates and 1 change of no known kind: nothing a reader of {name} notices"
     )
 

@@ -63,14 +63,14 @@ def test_posts_fit_whatever_is_in_them(
     pushed = push(commit(f"feat({other}): {subject}"), *(commit(f"fix: {other} {n}") for n in range(9)))
     voice = brand(company=company, tone=tone)
     events: tuple[Event, ...] = (pushed, release(tag))
-    told = [
+    lines = [
         write_content(
             Brief(content_type=kind, brand=voice, chapters=[Chapter(repository=f"acme/{project}", events=events)])
         )
         for kind in (_TWITTER, _LINKEDIN)
     ]
-    markdown = [draft.markdown for draft in told if isinstance(draft, Draft)]
-    if len(markdown) < len(told):
+    markdown = [draft.markdown for draft in lines if isinstance(draft, Draft)]
+    if len(markdown) < len(lines):
         return
     tweet, linkedin = markdown
     assert _counted(tweet) <= TWEET_LIMIT
@@ -141,7 +141,7 @@ def test_a_linkedin_post_has_one_link_and_at_most_three_hashtags() -> None:
 
 
 @pytest.mark.parametrize(("people", "thanked"), [(1, False), (2, False), (3, True)])
-def test_people_are_thanked_by_number_for_nobodys_account_is_known(people: int, thanked: bool) -> None:
+def test_people_are_thanked_by_number_because_their_accounts_are_unknown(people: int, thanked: bool) -> None:
     made = push(*(commit(f"feat: ring {n}", author=Author(name=f"P{n}", email="")) for n in range(people)))
     assert (f"Thank you to all {people} contributors." in written(_LINKEDIN, made).markdown) is thanked
 
@@ -168,7 +168,7 @@ def test_without_a_known_address_nothing_is_linked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "expected"),
     [
         (["fix: stop the drip", "perf: heat the water faster"], "Stopped the drip. Heat the water faster."),
         (
@@ -185,12 +185,12 @@ def test_without_a_known_address_nothing_is_linked() -> None:
     ],
 )
 def test_a_post_for_x_names_other_changes_as_far_as_they_fit_and_counts_the_rest_if_it_is_more_than_one(
-    more: list[str], told: str
+    more: list[str], expected: str
 ) -> None:
     markdown = written(_TWITTER, push("feat: ring at noon", *more)).markdown
     first, second, _ = markdown.split("\n\n")
     assert first == "Here is what is new in kettle. Ring at noon."
-    assert second.startswith(told)
+    assert second.startswith(expected)
     assert _counted(markdown) <= TWEET_LIMIT
 
 

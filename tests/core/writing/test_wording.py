@@ -8,7 +8,7 @@ from attrs import evolve
 from writing_samples import MONTH, brand, push, release, written
 
 from contentsvc_core.content.brand import ToneProfile, unsupported_settings
-from contentsvc_core.content.changelog.tenses import narrated
+from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType
@@ -16,11 +16,11 @@ from contentsvc_core.events.normalized import Event
 
 _POSTS: Final = [each for each in ContentType if each is not ContentType.CHANGELOG]
 #: Words of the sample month: a line with one of them is its author's.
-_THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "codehost.example", "#Kettle")
+_UNTRUSTED_WORDS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "codehost.example", "#Kettle")
 
 
 @pytest.mark.parametrize(
-    ("subject", "told"),
+    ("subject", "expected"),
     [
         ("Add a spring", "Added a spring"),
         ("add a spring", "added a spring"),
@@ -122,12 +122,14 @@ _THEIRS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "drip", "co
         ("", ""),
     ],
 )
-def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_safe(subject: str, told: str) -> None:
-    assert narrated(subject) == told
+def test_an_action_is_in_the_past_tense_and_behaviour_in_the_present_tense_where_that_is_safe(
+    subject: str, expected: str
+) -> None:
+    assert conjugated(subject) == expected
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "expected"),
     [
         ("fix: lid stays open", "Fix: lid stays open"),
         ("fix(Lid): close the LID", "Closes the LID"),
@@ -144,8 +146,8 @@ def test_a_deed_is_told_in_the_past_and_behaviour_in_the_present_where_that_is_s
         ("Steckdose der Kanne entfernt", "Steckdose der Kanne entfernt"),
     ],
 )
-def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: str) -> None:
-    assert written(ContentType.TWITTER_POST, message).markdown.startswith(f"Here is what is new in kettle. {told}.")
+def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, expected: str) -> None:
+    assert written(ContentType.TWITTER_POST, message).markdown.startswith(f"Here is what is new in kettle. {expected}.")
 
 
 @pytest.mark.parametrize("content_type", [each for each in ContentType if each is not ContentType.INVESTOR_UPDATE])
@@ -159,21 +161,21 @@ def test_a_line_says_its_kind_only_where_its_words_do_not(message: str, told: st
     ],
     ids=["month", "push", "release", "notes"],
 )
-def test_each_tone_changes_a_third_of_the_lines_that_are_ours(
+def test_each_tone_changes_a_third_of_the_lines_from_the_phrasebook(
     content_type: ContentType, events: list[Event], more: dict[str, Any]
 ) -> None:
-    def ours(tone: ToneProfile, language: str) -> list[str]:
+    def phrasebook_lines(tone: ToneProfile, language: str) -> list[str]:
         voice = brand(tone=tone, language=language, company="Acme")
         draft = written(content_type, *events, brand=voice, **more)
         first, *rest = draft.markdown.splitlines()
         # The first line may continue with the authors' words: only its beginning is checked.
         lines = [draft.title, first[:30], *rest]
-        return [line for line in lines if line and not any(word in line for word in _THEIRS)]
+        return [line for line in lines if line and not any(word in line for word in _UNTRUSTED_WORDS)]
 
     languages = ["English"] if content_type in {ContentType.LINKEDIN_POST, ContentType.TWITTER_POST} else PHRASEBOOKS
     for language in languages:
         for one, other in permutations(ToneProfile, 2):
-            lines, others = ours(one, language), ours(other, language)
+            lines, others = phrasebook_lines(one, language), phrasebook_lines(other, language)
             assert sum(line not in others for line in lines) * 3 >= len(lines), (one, other, language)
 
 
@@ -238,7 +240,7 @@ def test_wishes_that_rules_cannot_follow_are_named() -> None:
 
 def test_french_elides_and_spanish_says_e_before_an_i() -> None:
     french, spanish = PHRASEBOOKS["French"], PHRASEBOOKS["Spanish"]
-    for name, told in (("kettle", "de kettle"), ("orhun/x", "d'orhun/x"), ("httpx", "d'httpx"), ("Éva", "d'Éva")):
-        assert french.say("{name:de}", name=name) == told
-    for last, told in (("ink", "a e ink"), ("hierro", "a y hierro"), ("iOS", "a y iOS"), ("hilo", "a e hilo")):
-        assert spanish.enumerated(["a", last]) == told
+    for name, expected in (("kettle", "de kettle"), ("orhun/x", "d'orhun/x"), ("httpx", "d'httpx"), ("Éva", "d'Éva")):
+        assert french.format("{name:de}", name=name) == expected
+    for last, expected in (("ink", "a e ink"), ("hierro", "a y hierro"), ("iOS", "a y iOS"), ("hilo", "a e hilo")):
+        assert spanish.enumerated(["a", last]) == expected

@@ -119,9 +119,9 @@ def written(content_type: ContentType, *events: Event | str, **more: Any) -> Dra
     return draft
 
 
-def check_golden(path: Path, told: Brief) -> None:
+def check_golden(path: Path, written: Brief) -> None:
     """Compare the post of a brief, or the reason for no post, with a file; ``make golden`` writes the file instead."""
-    draft = write_content(told)
+    draft = write_content(written)
     text = f"(no post: {draft.reason})\n" if isinstance(draft, Silence) else f"{draft.title}\n\n{draft.markdown}"
     check_text(path, text)
 

@@ -141,8 +141,8 @@ class SqlOutbox(SealedSqlStore):
             )
             .returning(webhook_messages.c.id)
         )
-        ours = connection.scalars(taking).all()
-        if not ours:
+        owned = connection.scalars(taking).all()
+        if not owned:
             return ()
         reading = (
             select(
@@ -156,7 +156,7 @@ class SqlOutbox(SealedSqlStore):
                 webhook_endpoints.c.failures,
             )
             .join(webhook_endpoints, webhook_endpoints.c.id == webhook_messages.c.endpoint_id)
-            .where(webhook_messages.c.id.in_(ours))
+            .where(webhook_messages.c.id.in_(owned))
         )
         by_id = {row.id: row for row in connection.execute(reading)}
         mails = [row for row in by_id.values() if row.format == EndpointFormat.EMAIL.value]

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Column, Integer, PrimaryKeyConstraint, Table
 from contentsvc_adapters.sql.schema.columns import KEY, for_postgresql, metadata
 
 #: Free space in each page for new versions of rows: rows are updated far more often than inserted.
-_ROOM: Final = {"fillfactor": 50}
+_FILL_FACTOR: Final = {"fillfactor": 50}
 
 # No foreign keys: the counted rows have them.
 log_counts: Final = Table(
@@ -48,4 +48,4 @@ post_counts: Final = Table(
 )
 
 for _counts in (log_counts, post_counts):
-    for_postgresql(_counts, "with", _ROOM)
+    for_postgresql(_counts, "with", _FILL_FACTOR)

@@ -240,7 +240,7 @@ class SearchIndexer:
             set_={name: addition.excluded[name] for name in ("created_at", "place_id", "repository", "type")},
         ).returning(search_documents.c.id)
         documents = [(connection.execute(keeping, task.row).scalar_one(), task.words) for task in taken if task.row]
-        self._words.keep(connection, documents)
+        self._words.store(connection, documents)
 
 
 def _version_of(row: rows.AnyRow) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.documents import DocumentKind
 
 #: The prefix of the word that names organization and kind: a private-use character, which no text contains.
-_OURS: Final = "\ue000"
+_SCOPE_MARK: Final = "\ue000"
 
 Indexed: TypeAlias = tuple[int, Sequence[str]]
 
 
 class WordIndex(Protocol):
-    def keep(self, connection: Connection, documents: Sequence[Indexed]) -> None: ...
+    def store(self, connection: Connection, documents: Sequence[Indexed]) -> None: ...
 
     def drop(self, connection: Connection, documents: Sequence[int]) -> None: ...
 
@@ -29,7 +29,7 @@ class WordIndex(Protocol):
 
 
 def scope_word(organization_id: str, kind: DocumentKind) -> str:
-    return _OURS + blake2b(f"{kind.value} {organization_id}".encode(), digest_size=12).hexdigest()
+    return _SCOPE_MARK + blake2b(f"{kind.value} {organization_id}".encode(), digest_size=12).hexdigest()
 
 
 def word_index(database: Database) -> WordIndex:
@@ -40,13 +40,13 @@ class _Fts5:
     """SQLite's index. Its tokenizer ``ascii`` forms words of ASCII letters, digits and all non-ASCII characters."""
 
     _DROP: Final = text("DELETE FROM search_words WHERE rowid = :id")
-    _KEEP: Final = text("INSERT INTO search_words (rowid, words) VALUES (:id, :words)")
+    _STORE: Final = text("INSERT INTO search_words (rowid, words) VALUES (:id, :words)")
 
-    def keep(self, connection: Connection, documents: Sequence[Indexed]) -> None:
+    def store(self, connection: Connection, documents: Sequence[Indexed]) -> None:
         self.drop(connection, [id_ for id_, _ in documents])
         rows: list[dict[str, Any]] = [{"id": id_, "words": " ".join(words)} for id_, words in documents]
         if rows:
-            connection.execute(self._KEEP, rows)
+            connection.execute(self._STORE, rows)
 
     def drop(self, connection: Connection, documents: Sequence[int]) -> None:
         if documents:
@@ -64,7 +64,7 @@ class _Tsvector:
     """PostgreSQL's index, from an array of words: its dictionaries and parsers are not used."""
 
     # One statement for all documents: if the driver has to cancel a batch of statements, it waits forever.
-    _KEEP: Final = text(
+    _STORE: Final = text(
         "INSERT INTO search_words (id, words) "
         "SELECT id, array_to_tsvector(string_to_array(words, ' ')) FROM unnest(:ids, :words) AS given (id, words) "
         "ON CONFLICT (id) DO UPDATE SET words = excluded.words"
@@ -73,10 +73,10 @@ class _Tsvector:
         bindparam("ids", type_=ARRAY(BigInteger))
     )
 
-    def keep(self, connection: Connection, documents: Sequence[Indexed]) -> None:
+    def store(self, connection: Connection, documents: Sequence[Indexed]) -> None:
         if documents:
             ids, words = [id_ for id_, _ in documents], [" ".join(words) for _, words in documents]
-            connection.execute(self._KEEP, {"ids": ids, "words": words})
+            connection.execute(self._STORE, {"ids": ids, "words": words})
 
     def drop(self, connection: Connection, documents: Sequence[int]) -> None:
         if documents:

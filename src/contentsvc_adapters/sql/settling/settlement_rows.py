@@ -124,7 +124,7 @@ def _likeness(settlement: Settlement) -> Hashable:
     # The runs of a release may be due later, and refusals are rare.
     if not isinstance(outcome, Processed) or not isinstance(outcome.event, Push) or settlement.received is not None:
         return None
-    # A batch refers to its configurations, so their identities are theirs alone.
+    # A batch refers to its configurations, so no other batch has their identities.
     hook, takes, started = id(settlement.hook), settlement.claim is Claim.TAKE, len(settlement.started)
     return (hook, outcome.repository_id, outcome.repository, takes, started, settlement.replayed, settlement.note)
 

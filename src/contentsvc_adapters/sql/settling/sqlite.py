@@ -58,7 +58,9 @@ def _replacing(statement: Insert, key: Sequence[str], *columns: str) -> Insert:
 
 _TAKE: Final = _Insertion.of(_replacing(insert(claims), ["key"], "claimed_at", "log_id"))
 _ADD_EVENTS: Final = _Insertion.of(insert(events))
-_KEEP: Final = _Insertion.of(_replacing(insert(context_records), ["organization_id", "custom_id"], "event_id"))
+_INSERT_CONTEXT: Final = _Insertion.of(
+    _replacing(insert(context_records), ["organization_id", "custom_id"], "event_id")
+)
 _START: Final = _Insertion.of(insert(workflow_runs))
 _ADD_LOG: Final = _Insertion.of(insert(log_entries))
 _COUNT: Final = _Insertion.of(adding_counts(insert(log_counts)))
@@ -154,7 +156,7 @@ class _BatchRows:
     def write(self, cursor: sqlite3.Cursor) -> None:
         _TAKE.add(self.claims, cursor)
         _ADD_EVENTS.add(self.events, cursor)
-        _KEEP.add(self.contexts, cursor)
+        _INSERT_CONTEXT.add(self.contexts, cursor)
         _START.add(self.runs, cursor)
         _ADD_LOG.add(self.log, cursor)
         _COUNT.add(added_counts(self.log), cursor)

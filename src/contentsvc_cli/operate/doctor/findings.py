@@ -12,7 +12,7 @@ from contentsvc_core.text import one_line
 _T = TypeVar("_T")
 
 LIMIT_S: Final = 5.0
-_SAID: Final = 400
+_FOUND_LIMIT: Final = 400
 
 
 class FindingState(Enum):
@@ -40,19 +40,19 @@ Check: TypeAlias = Callable[[], Awaitable[Findings]]
 
 
 def ok(check: str, found: str) -> Finding:
-    return Finding(check=check, state=FindingState.OK, found=one_line(found, _SAID))
+    return Finding(check=check, state=FindingState.OK, found=one_line(found, _FOUND_LIMIT))
 
 
 def warning(check: str, found: str, advice: str | None = None) -> Finding:
-    return Finding(check=check, state=FindingState.WARNING, found=one_line(found, _SAID), advice=advice)
+    return Finding(check=check, state=FindingState.WARNING, found=one_line(found, _FOUND_LIMIT), advice=advice)
 
 
 def fault(check: str, found: str, advice: str | None = None) -> Finding:
-    return Finding(check=check, state=FindingState.FAULT, found=one_line(found, _SAID), advice=advice)
+    return Finding(check=check, state=FindingState.FAULT, found=one_line(found, _FOUND_LIMIT), advice=advice)
 
 
 def skipped(check: str, found: str) -> Finding:
-    return Finding(check=check, state=FindingState.SKIPPED, found=one_line(found, _SAID))
+    return Finding(check=check, state=FindingState.SKIPPED, found=one_line(found, _FOUND_LIMIT))
 
 
 async def within(

@@ -17,7 +17,7 @@ _SHORT: Final = 40
 _NEW_WORDS: Final = 4
 #: An explanation also needs this many new words that carry meaning, or half of its words that do, if that is less and
 #: it does not repeat the subject.
-_ENOUGH_TELLING: Final = 5
+_ENOUGH_MEANINGFUL: Final = 5
 #: The fewest words that count as a repetition: a verb with its object.
 _REPEATED: Final = 3
 
@@ -73,8 +73,8 @@ _EMPTY: Final = """
 _EMPTY_WORDS: Final = frozenset(_EMPTY.split())
 
 
-def explanation(text: str, said: str = "") -> str:
-    """Return the first sentences of a text in Markdown that explain something, and more than ``said`` does."""
+def explanation(text: str, subject: str = "") -> str:
+    """Return the first sentences of a text in Markdown that explain something, and more than ``subject`` does."""
     aside = False
     body = text[:_READ].replace("\r\n", "\n")
     if "```" in body or "~~~" in body:
@@ -86,7 +86,7 @@ def explanation(text: str, said: str = "") -> str:
         if paragraph[:1] == "#" and (heading := _HEADING.match(paragraph)):
             aside = _ASIDE.search(heading[1]) is not None
             paragraph = paragraph.partition("\n")[2].strip()
-        if not aside and (sentences := _sentences(paragraph)) and _adds(sentences, said):
+        if not aside and (sentences := _sentences(paragraph)) and _adds_information(sentences, subject):
             return sentences
     return ""
 
@@ -126,16 +126,16 @@ def _is_printable(part: str) -> bool:
     )
 
 
-def _adds(sentences: str, said: str) -> bool:
-    # A plural or another form of a word that was said is no new one.
-    before, line = _WORD.findall(said.casefold()), _WORD.findall(sentences.casefold())
+def _adds_information(sentences: str, subject: str) -> bool:
+    # A plural or another form of a word of the subject is no new one.
+    before, line = _WORD.findall(subject.casefold()), _WORD.findall(sentences.casefold())
     prefixes, words = {word[:5] for word in before}, set(line)
     new = {word for word in words if word[:5] not in prefixes}
-    telling = {word for word in words if word not in _EMPTY_WORDS and not _DOES.fullmatch(word)}
+    meaningful = {word for word in words if word not in _EMPTY_WORDS and not _DOES.fullmatch(word)}
     # "Add a lid" and "This adds a lid" have the same object.
     repeats = len(before) >= _REPEATED and f" {' '.join(before[1:])} " in f" {' '.join(line)} "
-    enough = _ENOUGH_TELLING if repeats else min(_ENOUGH_TELLING, len(telling) / 2)
-    return len(new) >= _NEW_WORDS and len(new & telling) >= enough
+    enough = _ENOUGH_MEANINGFUL if repeats else min(_ENOUGH_MEANINGFUL, len(meaningful) / 2)
+    return len(new) >= _NEW_WORDS and len(new & meaningful) >= enough
 
 
 #: The last characters of a message, which are searched for trailers. Code hosts cut far below.
@@ -169,7 +169,7 @@ _TICKED: Final = late(
     r"(?!(?: changes?)? (?:are|is|have|has|document|note|\w+ed\b))",
     re.MULTILINE | re.IGNORECASE,
 )
-_SAID: Final = late(
+_BREAKING_SENTENCE: Final = late(
     r"\b(?:this|which|it|that|pr|commit|patch|change)s? (?:change )?(?:(?:is|are|introduces?|contains?"
     r"|constitutes?) (?:technically |also )?"
     r"(?:a |an |some )?(?:\w+ly )?(?:breaking|backwards?[- ]incompatible|(?:api|bc)[- ]break\w*)(?: api)?(?: change)?"
@@ -207,8 +207,8 @@ def breaking_notes(body: str) -> tuple[bool, tuple[str, ...]]:
         if len(notes) >= _NOTES_READ:
             break
     notes += [match["text"] for match in _SQUASHED_BREAK.finditer(body)][: _NOTES_READ - len(notes)]
-    said = bool(notes) or _TICKED.search(body) is not None or _SAID.search(body) is not None
-    return said, tuple(filter(None, notes))
+    announced = bool(notes) or _TICKED.search(body) is not None or _BREAKING_SENTENCE.search(body) is not None
+    return announced, tuple(filter(None, notes))
 
 
 def _note(match: "re.Match[str]", body: str) -> list[str]:
@@ -225,11 +225,11 @@ def _note(match: "re.Match[str]", body: str) -> list[str]:
             break
         else:
             lines.append(line.strip())
-    said = [each for each in items if not each.startswith("[ ]")] if items else [" ".join(lines).strip()]
-    if not said or _NO_NOTE.match(said[0]) or (match["question"] and not _YES.match(said[0])):
+    notes = [each for each in items if not each.startswith("[ ]")] if items else [" ".join(lines).strip()]
+    if not notes or _NO_NOTE.match(notes[0]) or (match["question"] and not _YES.match(notes[0])):
         return []
     # A form with "Breaking change? Yes" may add a text.
-    return [_YES.sub("", each, count=1).rstrip(" |") for each in said]
+    return [_YES.sub("", each, count=1).rstrip(" |") for each in notes]
 
 
 def footers_of(message: str) -> tuple[Footer, ...]:

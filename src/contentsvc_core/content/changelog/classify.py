@@ -9,7 +9,7 @@ from typing import Final, final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog import grave, patterns, words
+from contentsvc_core.content.changelog import critical, patterns, words
 from contentsvc_core.content.changelog.evidence import (
     ANY,
     BREAKS,
@@ -95,7 +95,7 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
     if breaks is Breaks.NOT:
         return kind
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
-    if moved and grave.NEW_SERIES.match(seen.text) and not seen.unnoticed:
+    if moved and critical.NEW_SERIES.match(seen.text) and not seen.unnoticed:
         # The code had to follow the dependency. So have users of both.
         return _SURE[Section.BREAKING]
     return _WORDED[Section.BREAKING] if _breaks_in(breaks, seen, kind) else kind
@@ -115,12 +115,12 @@ def classify_news(message: CommitMessage, touched: Touched, breaks: Breaks) -> t
 def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
     if kind.section not in _MAY_BREAK or words.TYPES.get(seen.message.kind) in _NEWS:
         return False
-    if grave.MENDS_BREAKING.match(seen.text) or seen.unnoticed or seen.says(grave.MESSAGE):
+    if critical.MENDS_BREAKING.match(seen.text) or seen.unnoticed or seen.matches(critical.MESSAGE):
         return False
     if PathClass.LOCK in seen.touched.classes and _PACKAGE_GONE.fullmatch(seen.text):
         return False
-    stable = breaks is Breaks.MAJOR and seen.says(grave.BREAKING_IN_STABLE)
-    return stable or seen.says(grave.BREAKING_IN_MAJOR)
+    stable = breaks is Breaks.MAJOR and seen.matches(critical.BREAKING_IN_STABLE)
+    return stable or seen.matches(critical.BREAKING_IN_MAJOR)
 
 
 def _private_fix(seen: Evidence) -> Kind | None:
@@ -128,7 +128,7 @@ def _private_fix(seen: Evidence) -> Kind | None:
 
 
 def _security(seen: Evidence) -> Kind | None:
-    return _SURE[Section.SECURITY] if grave.SECURITY.search(seen.message.subject) else None
+    return _SURE[Section.SECURITY] if critical.SECURITY.search(seen.message.subject) else None
 
 
 def _release(seen: Evidence) -> Kind | None:
@@ -138,23 +138,23 @@ def _release(seen: Evidence) -> Kind | None:
         (
             names
             or patterns.VERSION.fullmatch(line)
-            or seen.says(patterns.RELEASE, of=line)
+            or seen.matches(patterns.RELEASE, of=line)
             or (seen.scope in words.RELEASE_SCOPES and words.TYPES.get(seen.message.kind) is None)
         )
-        and not (seen.touched.source and not (_DIGIT.search(line) or seen.says(patterns.RELEASE_WORDS, of=line)))
+        and not (seen.touched.source and not (_DIGIT.search(line) or seen.matches(patterns.RELEASE_WORDS, of=line)))
         and not seen.breaks
     ):
         empty = names or seen.scope not in words.SCOPES or not seen.is_dependency
         return Kind(Section.INTERNAL, sure=True, empty=empty)
-    if seen.says(patterns.ROBOT, of=line):
-        return _SURE[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION, of=line) else Section.INTERNAL]
+    if seen.matches(patterns.ROBOT, of=line):
+        return _SURE[Section.DOCUMENTATION if seen.matches(patterns.DOCUMENTATION, of=line) else Section.INTERNAL]
     return _empty(seen)
 
 
 def _empty(seen: Evidence) -> Kind | None:
     line = seen.text.replace("`", "")
     scoped = seen.typed and seen.touched.source and seen.message.scope
-    empty = not scoped and (seen.says(patterns.EMPTY, of=line) or set(line) == {"."})
+    empty = not scoped and (seen.matches(patterns.EMPTY, of=line) or set(line) == {"."})
     return _SURE[Section.INTERNAL] if empty else None
 
 
@@ -205,40 +205,42 @@ def _broken(seen: Evidence) -> Kind | None:
         return None
     # An upgrade guide asks readers to act. Added, fixed and deprecated things ask for nothing yet.
     guided = PathClass.UPGRADE_GUIDE in seen.touched.classes and seen.verb not in _ASKS_NOTHING
-    gone = grave.REMOVED.match(seen.text) or (not seen.message.kind and (seen.says(grave.GONE) or guided))
-    if not gone or grave.MENDS_BREAKING.match(seen.text) or seen.unnoticed:
+    gone = critical.REMOVED.match(seen.text) or (not seen.message.kind and (seen.matches(critical.GONE) or guided))
+    if not gone or critical.MENDS_BREAKING.match(seen.text) or seen.unnoticed:
         return None
     return _WORDED[Section.BREAKING]
 
 
 def _mistyped(seen: Evidence) -> Kind | None:
-    if not seen.says(patterns.MISTYPED):
+    if not seen.matches(patterns.MISTYPED):
         return None
-    return _WORDED[Section.DOCUMENTATION if seen.says(patterns.DOCUMENTATION) else Section.INTERNAL]
+    return _WORDED[Section.DOCUMENTATION if seen.matches(patterns.DOCUMENTATION) else Section.INTERNAL]
 
 
 def _documentation(seen: Evidence) -> Kind | None:
-    return _SURE[Section.DOCUMENTATION] if seen.says(patterns.DOCUMENTATION) else None
+    return _SURE[Section.DOCUMENTATION] if seen.matches(patterns.DOCUMENTATION) else None
 
 
 def _worded_upkeep(seen: Evidence) -> Kind | None:
-    documents = seen.first in words.DOCUMENTATION_VERBS and not (seen.touched.source and seen.says(grave.MESSAGE))
-    if documents or seen.says(patterns.IN_DOCUMENTATION):
+    documents = seen.first in words.DOCUMENTATION_VERBS and not (seen.touched.source and seen.matches(critical.MESSAGE))
+    if documents or seen.matches(patterns.IN_DOCUMENTATION):
         return _WORDED[Section.DOCUMENTATION]
-    if seen.says(patterns.DOCUMENTATION) and not _about_code(seen):
+    if seen.matches(patterns.DOCUMENTATION) and not _about_code(seen):
         return _WORDED[Section.DOCUMENTATION]
-    if seen.verb is Section.ADDED and seen.touched.source and seen.says(patterns.COMMAND):
+    if seen.verb is Section.ADDED and seen.touched.source and seen.matches(patterns.COMMAND):
         return _WORDED[Section.ADDED]
     # A change of code is not internal because it matters to tests, nor a fix because it has a private cause.
     private = seen.names_private and not (seen.touched.source and seen.verb is Section.FIXED)
-    deed = _ASIDE.sub("", seen.text) if seen.touched.source else None
+    clause = _ASIDE.sub("", seen.text) if seen.touched.source else None
     noticed = seen.touched.source and seen.first in words.NOTICED_VERBS
-    inside = seen.first in words.INTERNAL_VERBS or private or (not noticed and seen.says(patterns.INTERNAL, of=deed))
+    inside = (
+        seen.first in words.INTERNAL_VERBS or private or (not noticed and seen.matches(patterns.INTERNAL, of=clause))
+    )
     return _WORDED[Section.INTERNAL] if inside else None
 
 
 def _about_code(seen: Evidence) -> bool:
-    if seen.verb is not Section.FIXED and seen.says(patterns.AROUND_CODE):
+    if seen.verb is not Section.FIXED and seen.matches(patterns.AROUND_CODE):
         return False
     return seen.touched.source and PathClass.DOCUMENTATION not in seen.touched.classes and seen.first in words.VERBS
 
@@ -249,13 +251,13 @@ def _worded(seen: Evidence) -> Kind | None:
         return _WORDED[section]
     if section is Section.ADDED and patterns.MISSING.match(seen.text):
         return _WORDED[Section.FIXED]
-    if section is not Section.ADDED and seen.says(patterns.PERFORMANCE):
+    if section is not Section.ADDED and seen.matches(patterns.PERFORMANCE):
         return _WORDED[Section.PERFORMANCE]
-    if section is Section.REMOVED and seen.says(patterns.LEFTOVER) and not seen.says(patterns.FAULT):
+    if section is Section.REMOVED and seen.matches(patterns.LEFTOVER) and not seen.matches(patterns.FAULT):
         return _WORDED[Section.INTERNAL]
-    public = section is Section.REMOVED and seen.says(patterns.PUBLIC_THING)
+    public = section is Section.REMOVED and seen.matches(patterns.PUBLIC_THING)
     unsure = section in {None, Section.CHANGED} or (section is Section.REMOVED and not public)
-    if unsure and seen.first not in words.IMPROVING_VERBS and seen.says(patterns.FAULT):
+    if unsure and seen.first not in words.IMPROVING_VERBS and seen.matches(patterns.FAULT):
         return _WORDED[Section.FIXED]
     if section is Section.CHANGED and patterns.FAULT_BELOW.search(seen.message.body):
         return _WORDED[Section.FIXED]
@@ -263,38 +265,38 @@ def _worded(seen: Evidence) -> Kind | None:
 
 
 def _without_verb(seen: Evidence) -> Kind | None:
-    if seen.says(patterns.NOVELTY):
+    if seen.matches(patterns.NOVELTY):
         return _WORDED[Section.ADDED]
-    if seen.says(patterns.STATED_FAULT) and seen.says(patterns.STATED_FAULT, of=_ASIDE.sub("", seen.text)):
+    if seen.matches(patterns.STATED_FAULT) and seen.matches(patterns.STATED_FAULT, of=_ASIDE.sub("", seen.text)):
         return _WORDED[Section.FIXED]
     return None
 
 
 def _without_spaces(seen: Evidence) -> Kind | None:
-    deeds: list[tuple[re.Match[str], Section]] = []
+    matches: list[tuple[re.Match[str], Section]] = []
     for section, row in words.WORDS_WITHOUT_SPACES.items():
         found = [*re.finditer(row, seen.text)]
         if found and (section in UPKEEP or section is Section.PERFORMANCE):
             return _WORDED[section]
-        deeds += [(each, section) for each in found]
-    if not deeds:
+        matches += [(each, section) for each in found]
+    if not matches:
         return None
-    return _WORDED[(max(deeds, key=_end) if words.VERBS_LAST.search(seen.text) else min(deeds, key=_start))[1]]
+    return _WORDED[(max(matches, key=_end) if words.VERBS_LAST.search(seen.text) else min(matches, key=_start))[1]]
 
 
-def _start(deed: "tuple[re.Match[str], Section]") -> int:
-    return deed[0].start()
+def _start(found: "tuple[re.Match[str], Section]") -> int:
+    return found[0].start()
 
 
-def _end(deed: "tuple[re.Match[str], Section]") -> int:
-    """Return where a deed ends: "ends the support" begins with the word for "supports" in Korean."""
-    return deed[0].end()
+def _end(found: "tuple[re.Match[str], Section]") -> int:
+    """Return where the words of an action end: "ends the support" begins with the word for "supports" in Korean."""
+    return found[0].end()
 
 
 _Rule = Callable[[Evidence], Kind | None]
-_SECURITY: Final = grave.SECURITY.bit
+_SECURITY: Final = critical.SECURITY.bit
 _IN_RELEASES: Final = DOT | patterns.RELEASE.bit | patterns.ROBOT.bit | patterns.EMPTY.bit
-_IN_BREAKS: Final = TAKES_AWAY | grave.BREAKING.bit | grave.GONE.bit
+_IN_BREAKS: Final = TAKES_AWAY | critical.BREAKING.bit | critical.GONE.bit
 _IN_UPKEEP: Final = (
     TIDIES | patterns.IN_DOCUMENTATION.bit | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
 )
@@ -323,7 +325,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
     secure = typed is Section.SECURITY or (scope in words.SECURITY_SCOPES and (typed is Section.FIXED or vague))
     inside = {Section.DOCUMENTATION, Section.INTERNAL}
     outside = typed in inside or upkeep in inside
-    said = ANY if tables_of(before)[0] & _SECURITY else _SECURITY
+    security_evidence = ANY if tables_of(before)[0] & _SECURITY else _SECURITY
     if secure:
         secure, outside = upkeep is not Section.INTERNAL, True
     elif announced is Section.SECURITY and upkeep is None:
@@ -345,7 +347,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
         (ANY if marked else BREAKS, _SURE[Section.BREAKING]),
         (ANY if secure else 0, _SURE[Section.SECURITY]),
         (MERGES, _private_fix),
-        (0 if outside else said, _security),
+        (0 if outside else security_evidence, _security),
         (0 if no_release else ANY if releases else _IN_RELEASES, _release),
         (0 if announced else patterns.EMPTY.bit, _empty),
         (UNDOES, _revert),

@@ -28,7 +28,7 @@ _WORDS_OF_A_CHANGE: Final = 2
 _LOOK_BACK: Final = 64
 #: The fewest words of a branch's commit that its pull request repeats in other words, and words that it must not lack.
 _WORDS_ALIKE: Final = 6
-_TURNING: Final = frozenset({"but", "except", "instead", "least", "most", "no", "non", "off", "unless", "without"})
+_CONTRASTING: Final = frozenset({"but", "except", "instead", "least", "most", "no", "non", "off", "unless", "without"})
 #: More changes of the same files are not compared in pairs.
 _COMPARED: Final = 8
 _FRAGMENT: Final = frozenset({PathClass.FRAGMENT})
@@ -82,9 +82,9 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
             if request.merged_sha and str(request.number) not in known
         }
     entries: list[Entry] = []
-    for place in surviving([group[0].commit.id for group in groups], messages):
-        message, group = messages[place], groups[place]
-        entries.append(_entry(message, group, _asked(message, group, requests, merged) if requests else None))
+    for index in surviving([group[0].commit.id for group in groups], messages):
+        message, group = messages[index], groups[index]
+        entries.append(_entry(message, group, _request_of(message, group, requests, merged) if requests else None))
     entries = _with_fragments(entries)
     if not groups:
         entries = [_entry(merge.message, (merge,)) for merge in merges]
@@ -93,29 +93,29 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
 
 def _with_fragments(entries: list[Entry]) -> list[Entry]:
     """Join a commit that only adds a news fragment with the pull request that the fragment is named after."""
-    alone = [place for place, entry in enumerate(entries) if entry.touched.classes == _FRAGMENT]
-    kept = dict(enumerate(entries))
-    places = {entry.message.request: place for place, entry in kept.items() if place not in alone} if alone else {}
-    for place in alone:
-        at = next((places[number] for number in entries[place].touched.numbers if number in places), None)
+    alone = [index for index, entry in enumerate(entries) if entry.touched.classes == _FRAGMENT]
+    retained = dict(enumerate(entries))
+    indexes = {entry.message.request: index for index, entry in retained.items() if index not in alone} if alone else {}
+    for index in alone:
+        at = next((indexes[number] for number in entries[index].touched.numbers if number in indexes), None)
         if at is not None:
-            reads = kept[at].reads + kept.pop(place).reads
-            kept[at] = replace(kept[at], reads=reads, touched=touched([read.commit for read in reads]))
-    return [*kept.values()]
+            reads = retained[at].reads + retained.pop(index).reads
+            retained[at] = replace(retained[at], reads=reads, touched=touched([read.commit for read in reads]))
+    return [*retained.values()]
 
 
 def _same_request(groups: Iterable[Group]) -> list[Group]:
     joined: list[Group] = []
-    places: dict[str, int] = {}
+    indexes: dict[str, int] = {}
     for group in groups:
         message = group[0].message
         if message.numbers:
-            place = places.setdefault(message.request, len(joined))
-            if place < len(joined):
+            index = indexes.setdefault(message.request, len(joined))
+            if index < len(joined):
                 if not _reverts(message):
-                    joined[place] += group
+                    joined[index] += group
                     continue
-                places[message.request] = len(joined)
+                indexes[message.request] = len(joined)
         joined.append(group)
     return joined
 
@@ -128,22 +128,22 @@ def _message(group: Group) -> CommitMessage:
     first = group[0].message
     if len(group) == 1:
         return first
-    if not _tells(first):
-        message = next((read.message for read in group if _tells(read.message)), first)
+    if not _is_descriptive(first):
+        message = next((read.message for read in group if _is_descriptive(read.message)), first)
         first = replace(message, numbers=_once_each(message.numbers, first.numbers))
     breaking = any(read.message.breaking for read in group)
     notes = _once_each(*(read.message.breaking_notes for read in group))
     return replace(first, breaking=breaking, breaking_notes=notes) if breaking != first.breaking or notes else first
 
 
-def _tells(message: CommitMessage) -> bool:
+def _is_descriptive(message: CommitMessage) -> bool:
     words = message.description.split()
     is_title = len(words) >= _WORDS_OF_A_TITLE or (bool(words) and words[0].casefold() in VERBS)
-    says_nothing = EMPTY.search(message.description) or REFERENCE_ALONE.fullmatch(message.description)
-    return bool(message.kind or is_title) and not says_nothing
+    is_empty = EMPTY.search(message.description) or REFERENCE_ALONE.fullmatch(message.description)
+    return bool(message.kind or is_title) and not is_empty
 
 
-def _asked(
+def _request_of(
     message: CommitMessage,
     group: Group,
     requests: "Mapping[int, PullRequest]",
@@ -153,11 +153,11 @@ def _asked(
     return by_number or next((merged[sha] for read in group if (sha := read.commit.id.casefold()) in merged), None)
 
 
-def _entitled(message: CommitMessage, request: "PullRequest") -> CommitMessage:
+def _with_request_title(message: CommitMessage, request: "PullRequest") -> CommitMessage:
     number = str(request.number)
     numbers = (*(each for each in message.numbers if each != number), number)
     titled = parse(request.title)
-    if _reverts(message) or not _tells(titled):
+    if _reverts(message) or not _is_descriptive(titled):
         return replace(message, numbers=numbers)
     notes = _once_each(message.breaking_notes, parse(f"{request.title}\n\n{request.body}").breaking_notes)
     return replace(
@@ -171,7 +171,7 @@ def _entitled(message: CommitMessage, request: "PullRequest") -> CommitMessage:
 
 def _entry(message: CommitMessage, group: Group, request: "PullRequest | None" = None) -> Entry:
     if request is not None:
-        message = _entitled(message, request)
+        message = _with_request_title(message, request)
     commits = [read.commit for read in group]
     # A merge lists the files of its branch. A commit without a list among others adds nothing.
     if len(commits) > 1:
@@ -194,15 +194,15 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     for entry in entries:
         message = entry.message
         # With marks of code, a part of the code before a colon is read as text.
-        said = f"{message.scope}: {message.description}" if message.scope else message.description
-        said = said.casefold()
-        if "`" in said or "'" in said:
-            said = said.translate(_MARKS_OF_CODE)
-        key = (message.kind, said)
+        text = f"{message.scope}: {message.description}" if message.scope else message.description
+        text = text.casefold()
+        if "`" in text or "'" in text:
+            text = text.translate(_MARKS_OF_CODE)
+        key = (message.kind, text)
         first = same.setdefault(key, entry)
         if first is not entry:
             same[key] = _joined(first, entry)
-    once = _told_once([*same.values()])
+    once = _without_file_duplicates([*same.values()])
     reported = {entry.message.numbers[-1] for entry in once if entry.message.numbers}
     unique: list[Entry] = []
     owned: set[str] = set()
@@ -221,61 +221,61 @@ def _once(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     return tuple(unique)
 
 
-def _told_once(entries: Sequence[Entry]) -> list[Entry]:
+def _without_file_duplicates(entries: Sequence[Entry]) -> list[Entry]:
     """Join a commit with the change of the same files that says the same: a merge may have a title of its own."""
     by_files: dict[frozenset[str], list[int]] = {}
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         files = files_of(entry.reads[0].commit)
         if len(entry.reads) > 1:
             files = files.union(*(files_of(read.commit) for read in entry.reads))
-        by_files.setdefault(files, []).append(place)
+        by_files.setdefault(files, []).append(index)
     by_files.pop(frozenset(), None)
-    told = dict(enumerate(entries))
-    for places in by_files.values():
-        if len(places) > 1:
-            _tell_once(told, places)
-    return [*told.values()]
+    retained = dict(enumerate(entries))
+    for indexes in by_files.values():
+        if len(indexes) > 1:
+            _deduplicate(retained, indexes)
+    return [*retained.values()]
 
 
-def _tell_once(told: dict[int, Entry], places: Iterable[int]) -> None:
-    words = {place: own for place in places if len(own := _words_of(told[place].message)) >= _WORDS_OF_A_CHANGE}
+def _deduplicate(retained: dict[int, Entry], indexes: Iterable[int]) -> None:
+    words = {index: own for index in indexes if len(own := _words_of(retained[index].message)) >= _WORDS_OF_A_CHANGE}
     # A change without a number is filed by one word: any change that says the same has it.
-    firsts = {place: min(own) for place, own in words.items() if not told[place].message.numbers}
+    firsts = {index: min(own) for index, own in words.items() if not retained[index].message.numbers}
     filed: dict[str, list[int]] = {first: [] for first in firsts.values()}
     compared = frozenset(filed)
-    kept: deque[int] = deque([0], maxlen=_LOOK_BACK)
-    for place, own in words.items():
-        message, is_numbered = told[place].message, place not in firsts
-        shared = own & compared if is_numbered else (firsts[place],)
-        alike: list[int] = []
+    recent: deque[int] = deque([0], maxlen=_LOOK_BACK)
+    for index, own in words.items():
+        message, is_numbered = retained[index].message, index not in firsts
+        shared = own & compared if is_numbered else (firsts[index],)
+        duplicates: list[int] = []
         for word in shared:
             near = filed[word]
-            if near and near[-1] >= kept[0]:
-                for at in near[bisect_left(near, kept[0]) :]:
+            if near and near[-1] >= recent[0]:
+                for at in near[bisect_left(near, recent[0]) :]:
                     other = words[at]
                     # Two pull requests are two changes. One may say more than its commit.
                     if at not in firsts:
                         is_same = not is_numbered and own <= other
                     else:
                         is_same = other <= own if is_numbered else other == own
-                    if is_same and _may_be_of_one_kind(told[at].message, message):
-                        alike.append(at)
-        if alike := alike or _nearly_alike(place, words, firsts, told):
-            at = min(alike)
-            told[at] = _joined(told[at], told.pop(place))
+                    if is_same and _may_be_of_one_kind(retained[at].message, message):
+                        duplicates.append(at)
+        if duplicates := duplicates or _similar_entries(index, words, firsts, retained):
+            at = min(duplicates)
+            retained[at] = _joined(retained[at], retained.pop(index))
             if not is_numbered:
                 continue
             filed[firsts.pop(at)].remove(at)
             words[at] = own
         else:
-            at = place
-            kept.append(at)
+            at = index
+            recent.append(at)
         for word in shared:
             insort(filed[word], at)
 
 
-def _nearly_alike(
-    place: int, words: Mapping[int, frozenset[str]], firsts: Mapping[int, str], told: Mapping[int, Entry]
+def _similar_entries(
+    index: int, words: Mapping[int, frozenset[str]], firsts: Mapping[int, str], retained: Mapping[int, Entry]
 ) -> list[int]:
     """Return the earlier commits that a pull request repeats in other words, or the pull request that repeats one."""
     if not 0 < len(firsts) < len(words) <= _COMPARED:
@@ -283,20 +283,20 @@ def _nearly_alike(
     return [
         at
         for at, other in words.items()
-        if at < place
-        and at in told
-        and (at in firsts) is not (place in firsts)
-        and _say_nearly_the_same(words[place], other)
-        and _may_be_of_one_kind(told[at].message, told[place].message)
+        if at < index
+        and at in retained
+        and (at in firsts) is not (index in firsts)
+        and _are_similar(words[index], other)
+        and _may_be_of_one_kind(retained[at].message, retained[index].message)
     ]
 
 
-def _say_nearly_the_same(one: frozenset[str], other: frozenset[str]) -> bool:
+def _are_similar(one: frozenset[str], other: frozenset[str]) -> bool:
     """Check that texts differ in few words, and in none that turns the meaning: no verb, number or negation."""
     shared = one & other
     if len(shared) < _WORDS_ALIKE or 4 * len(shared) < 3 * min(len(one), len(other)):
         return False
-    return not any(word in VERBS or word in _TURNING or not word.isalpha() for word in one ^ other)
+    return not any(word in VERBS or word in _CONTRASTING or not word.isalpha() for word in one ^ other)
 
 
 def _words_of(message: CommitMessage) -> frozenset[str]:

@@ -5,7 +5,7 @@ from typing import Final, final
 
 from msgspec import Struct
 
-from contentsvc_core.content.changelog import grave, patterns, words
+from contentsvc_core.content.changelog import critical, patterns, words
 from contentsvc_core.content.changelog.paths import Touched
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.tables import Table, tables_of
@@ -28,13 +28,13 @@ _BEFORE_VERBS: Final = late(r"(?:\w+ly|se) (?=\w)|(?:for|if|in|when|while|with) 
 _PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_|[A-Z0-9_]+\b)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
 #: The evidence that rules need, beside the tables of :func:`tables_of`.
-ANY, BREAKS, MERGES, UNDOES, DOT, PRIVATE, FOREIGN = (1 << place for place in range(48, 55))
-VERB, REMOVES, DEPRECATES, TAKES_AWAY, TIDIES = (1 << place for place in range(55, 60))
+ANY, BREAKS, MERGES, UNDOES, DOT, PRIVATE, FOREIGN = (1 << shift for shift in range(48, 55))
+VERB, REMOVES, DEPRECATES, TAKES_AWAY, TIDIES = (1 << shift for shift in range(55, 60))
 _FIRST_WORDS: Final = (
     (VERB, words.VERBS.keys()),
     (REMOVES, {word for word, section in words.VERBS.items() if section is Section.REMOVED}),
     (DEPRECATES, {word for word, section in words.VERBS.items() if section is Section.DEPRECATED}),
-    (TAKES_AWAY, grave.REMOVING.split()),
+    (TAKES_AWAY, critical.REMOVING.split()),
     (TIDIES, words.INTERNAL_VERBS | words.DOCUMENTATION_VERBS),
 )
 _OF_FIRST_WORDS: Final = {
@@ -60,17 +60,20 @@ class Evidence(Struct, gc=False):
     def verb(self) -> Section | None:
         return words.VERBS.get(self.first) or _of_last(self.text)
 
-    def says(self, table: Table, of: str | None = None) -> bool:
+    def matches(self, table: Table, of: str | None = None) -> bool:
         """Return whether the words match a table; ``of``: fewer words than the description."""
         return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self.found)
 
     @property
     def is_dependency(self) -> bool:
-        return self.says(patterns.DEPENDENCY, of=self.text.rstrip("."))
+        return self.matches(patterns.DEPENDENCY, of=self.text.rstrip("."))
 
     @property
     def unnoticed(self) -> bool:
-        return any(map(self.says, (grave.UNNOTICED, patterns.INTERNAL, patterns.DOCUMENTATION))) or self.names_private
+        return (
+            any(map(self.matches, (critical.UNNOTICED, patterns.INTERNAL, patterns.DOCUMENTATION)))
+            or self.names_private
+        )
 
     @property
     def names_private(self) -> bool:
@@ -80,7 +83,7 @@ class Evidence(Struct, gc=False):
     @property
     def breaks(self) -> bool:
         """Whether the words announce a breaking change, and do not mend one."""
-        return self.says(grave.BREAKING) and grave.MENDS_BREAKING.match(self.text) is None
+        return self.matches(critical.BREAKING) and critical.MENDS_BREAKING.match(self.text) is None
 
 
 def typed_as(kind: str, sign: str) -> Section | None:

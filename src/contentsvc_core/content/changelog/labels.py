@@ -64,7 +64,7 @@ _LABELS: Final[Mapping[Section | Literal["skip"], str]] = {
 _SECTIONS: Final[Mapping[str, Section | Literal["skip"]]] = {
     label: section for section, labels in _LABELS.items() for label in rows_of(labels)
 }
-_ORDER: Final = {section: place for place, section in enumerate(_LABELS)}
+_ORDER: Final = {section: rank for rank, section in enumerate(_LABELS)}
 #: ``:bug:``, as accounts without emoji write them.
 _SHORTCODE: Final = re.compile(r"(?<!\w):\w+:")
 _WORD: Final = re.compile(r"[a-z0-9]+")

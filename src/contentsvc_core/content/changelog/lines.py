@@ -13,11 +13,11 @@ from contentsvc_core.content.changelog.words import (
     VERBS,
     WORDS_WITHOUT_SPACES,
     continued,
-    says_abroad,
+    names_section_abroad,
 )
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import PHRASEBOOKS, Phrasebook, Toned, phrases_in
-from contentsvc_core.content.sections import GRAVE, Section
+from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.events.normalized import Commit
 from contentsvc_core.on_demand import late
 from contentsvc_core.values import Value
@@ -31,7 +31,7 @@ _SHORT_SHA: Final = 7
 _FEW_WORDS: Final = 3
 
 #: Words that name a section: without them a line gets a label.
-_SAYS: Final = {
+_SECTION_WORDS: Final = {
     Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
     Section.SECURITY: late(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
     Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
@@ -47,9 +47,9 @@ _SHORTER: Final = (
     (late(r"\A(?:Add(?:s|ed)?|Introduce[sd]?|Implement(?:s|ed)?) (?=(?:\w+ )?support\b)", re.IGNORECASE), ""),
     (late(r"\ASupport(?:s|ed)? (?!for )(?=\S)", re.IGNORECASE), "support for "),
 )
-#: A reference to an advisory, an issue or a page at the end of a change: titles have no room for it.
+#: A reference to an advisory, an issue or a page at the end of a change: titles have no space for it.
 _REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
-#: The author's remark about a change, behind a semicolon or a dash: titles have no room for it either.
+#: The author's remark about a change, behind a semicolon or a dash: titles have no space for it either.
 _REMARK: Final = late(r"(?<=\w)(?:;| \u2014) (?=[a-z]).*")
 _GERMAN: Final = PHRASEBOOKS["German"]
 _COMPANY_LIMIT: Final = 60
@@ -76,8 +76,8 @@ class Voice(Value, frozen=True, kw_only=True):
     #: Plain, one line, not escaped; may be empty.
     company: str
 
-    def say(self, phrase: Toned | str, **values: str) -> str:
-        return self.phrases.say(phrase.of(self.tone) if isinstance(phrase, Toned) else phrase, **values)
+    def format(self, phrase: Toned | str, **values: str) -> str:
+        return self.phrases.format(phrase.of(self.tone) if isinstance(phrase, Toned) else phrase, **values)
 
     def heading(self, section: Section) -> str:
         """Return the heading of a changelog's section: the usual word, or the heading of blog posts in the tone."""
@@ -88,7 +88,7 @@ class Voice(Value, frozen=True, kw_only=True):
 
     def theme(self, section: Section) -> str:
         toned = {Section.ADDED: self.phrases.new, Section.FIXED: self.phrases.fixes}.get(section)
-        return self.say(toned) if toned else self.phrases.themes[section]
+        return self.format(toned) if toned else self.phrases.themes[section]
 
     @property
     def plain(self) -> bool:
@@ -99,14 +99,14 @@ class Voice(Value, frozen=True, kw_only=True):
         """Return the sentence that announces releases: plain."""
         phrases = self.phrases
         if self.company:
-            return self.say(phrases.announced_by, company=self.company, names=names)
-        return self.say(phrases.announced_many if many else phrases.announced_one, names=names)
+            return self.format(phrases.announced_by, company=self.company, names=names)
+        return self.format(phrases.announced_many if many else phrases.announced_one, names=names)
 
     def news(self, subject: str) -> str:
         """Return the sentence that opens a post about changes without a release: plain."""
         if self.company and self.company.casefold() != subject.casefold():
-            return self.say(self.phrases.news_by, company=self.company, subject=subject)
-        return self.say(self.phrases.news, subject=subject)
+            return self.format(self.phrases.news_by, company=self.company, subject=subject)
+        return self.format(self.phrases.news, subject=subject)
 
 
 def voice_of(brand: BrandIdentity | None) -> Voice:
@@ -130,30 +130,32 @@ def _is_technical(audience: str) -> bool:
 
 def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
     """Return a plain text of a change, with the label of its section unless its words name the section."""
-    pattern = _SAYS.get(change.section)
+    pattern = _SECTION_WORDS.get(change.section)
     first = text.partition(" ")[0].casefold()
-    if pattern is None or pattern.search(text) or says_abroad(change.section, text):
+    if pattern is None or pattern.search(text) or names_section_abroad(change.section, text):
         return text
-    is_narrated = text != plain(change.text)
-    if change.section is Section.FIXED and (is_narrated or first in DOES):
+    is_conjugated = text != plain(change.text)
+    if change.section is Section.FIXED and (is_conjugated or first in DOES):
         return text
-    # A narrated text begins with its verb, which is no name.
-    said = plain(change.continuation)
-    said = f"{text[0].lower()}{text[1:]}" if is_narrated else continued(said, german=phrases is _GERMAN)
-    return phrases.title_leads[change.section].format(text=said)
+    # A conjugated text begins with its verb, which is no name.
+    continuation = plain(change.continuation)
+    continuation = (
+        f"{text[0].lower()}{text[1:]}" if is_conjugated else continued(continuation, german=phrases is _GERMAN)
+    )
+    return phrases.title_leads[change.section].format(text=continuation)
 
 
 def headline(change: Change, phrases: Phrasebook) -> str:
     """Return one change without a heading above: plain, with the part of the code."""
     text = plain(change.text)
-    return f"{_unreferred(labelled(change, text, phrases))}{_place(change, text)}"
+    return f"{_without_reference(labelled(change, text, phrases))}{_scope_suffix(change, text)}"
 
 
-def _unreferred(text: str) -> str:
+def _without_reference(text: str) -> str:
     return _REFERENCE.sub("", text) if "see " in text.casefold() else text
 
 
-def _place(change: Change, text: str) -> str:
+def _scope_suffix(change: Change, text: str) -> str:
     scope = plain(change.scope)
     return "" if scope.casefold() in text.casefold() else f" ({scope})"
 
@@ -163,18 +165,18 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change, and of a fault that was fixed or a thing that is gone.
     """
-    small = _unreferred(plain(continued(change.continuation, german=phrases is _GERMAN)))
+    small = _without_reference(plain(continued(change.continuation, german=phrases is _GERMAN)))
     if ";" in small or "\u2014" in small:
         small = _REMARK.sub("", small)
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
         small = pattern.sub(instead, small, count=1)
-    if change.section in GRAVE:
-        marked = marked and not _SAYS[change.section].match(small)
+    if change.section in CRITICAL:
+        marked = marked and not _SECTION_WORDS[change.section].match(small)
     else:
         marked = marked and _needs_mark(change.section, small)
     if len(small.split()) <= _FEW_WORDS:
         # "Add Lean" says nothing without its part: a file type.
-        small += _place(change, small)
+        small += _scope_suffix(change, small)
     return phrases.title_leads[change.section].format(text=small) if marked else small
 
 
@@ -184,10 +186,10 @@ def _needs_mark(section: Section, text: str) -> bool:
     if section is Section.FIXED:
         does = first in VERBS or first in INTERNAL_VERBS or first in DOES
     elif section in {Section.REMOVED, Section.DEPRECATED, Section.REVERTED}:
-        does = VERBS.get(first) is section or says_abroad(section, text)
+        does = VERBS.get(first) is section or names_section_abroad(section, text)
     else:
         return False
-    return not (does or _SAYS[section].search(text))
+    return not (does or _SECTION_WORDS[section].search(text))
 
 
 def plain(text: str) -> str:

@@ -38,9 +38,9 @@ def mask_addresses(text: str) -> str:
 def masked_line(text: str, limit: int) -> str:
     """Return ``text`` as one line of at most ``limit`` characters, without control characters and e-mail addresses."""
     # Addresses are masked before the cut: the pattern does not find a cut address.
-    room = 4 * limit
-    line = one_line(text, room)
-    if len(text) > 8 * room or line.endswith("…"):
+    read_limit = 4 * limit
+    line = one_line(text, read_limit)
+    if len(text) > 8 * read_limit or line.endswith("…"):
         head, _, last = line.rpartition(" ")
         line = f"{head}…" if "@" in last else line
     return cut_at_word(mask_addresses(line), limit)

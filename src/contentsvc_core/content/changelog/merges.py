@@ -49,13 +49,13 @@ def merge_of(message: CommitMessage) -> tuple[str, str] | None:
     cut = message.numbers and "#" not in message.subject and "PR " not in message.subject
     subject = f"{message.subject} (#{message.numbers[-1]})" if cut else message.subject
     match = next(filter(None, (pattern.fullmatch(subject) for pattern in _MERGES)), None)
-    said: dict[str, str | None] = match.groupdict() if match else {}
+    fields: dict[str, str | None] = match.groupdict() if match else {}
     gitlab = _GITLAB_NUMBER.search(message.body) if match else None
-    number = said.get("number") or (gitlab[1] if gitlab else None)
+    number = fields.get("number") or (gitlab[1] if gitlab else None)
     if number is None:
         return None
     lines = (line.strip() for line in message.body.split("\n", 8)[:8])
-    title = said.get("title") or next(filter(None, lines), "")
+    title = fields.get("title") or next(filter(None, lines), "")
     title = re.sub(rf"\A#?{number}: (.*?)(?: r=\S+.*)?\Z", r"\1", title)
     if "/" in title and (branch := _BRANCH.match(message.subject)):
         title = _without_owner(title, branch["branch"])
@@ -103,14 +103,14 @@ def by_request(new: Sequence[Read]) -> tuple[list[Group], list[Read]]:
         title, number = merge
         titled = replace(read, message=_titled(read.message, title, number))
         before = waiting if alone else waiting[-_LOOK_BACK:]
-        brought = _brought(read, number, [(place, groups[place]) for place in before], alone=alone)
-        waiting = [place for place in waiting if place not in brought]
-        branch = [each for place in sorted(brought) for each in groups[place] or ()]
+        brought = _brought(read, number, [(index, groups[index]) for index in before], alone=alone)
+        waiting = [index for index in waiting if index not in brought]
+        branch = [each for index in sorted(brought) for each in groups[index] or ()]
         if not branch and (not title or (waiting and not files_of(read.commit))):
             bare.append(titled if title else read)
             continue
-        for place in brought:
-            groups[place] = None
+        for index in brought:
+            groups[index] = None
         groups.append((titled, *branch) if title else (*branch[:1], titled, *branch[1:]))
     return [group for group in groups if group is not None], bare
 
@@ -118,14 +118,14 @@ def by_request(new: Sequence[Read]) -> tuple[list[Group], list[Read]]:
 def _brought(merge: Read, number: str, waiting: Sequence[tuple[int, Group | None]], *, alone: bool) -> set[int]:
     files = files_of(merge.commit)
     brought: set[int] = set()
-    for place, group in waiting:
+    for index, group in waiting:
         for read in group or ():
             own = files_of(read.commit)
             first_line = read.commit.message.partition("\n")[0].rstrip()
             # A commit with another pull request's number came with that one.
             foreign = read.message.request != number and first_line.endswith(f"(#{read.message.request})")
             if not foreign and (own <= files if own and files else alone):
-                brought.add(place)
+                brought.add(index)
     return brought
 
 

@@ -184,8 +184,8 @@ def touched(commits: Sequence[Commit]) -> Touched:
     if not fragments:
         return seen
     few = len(fragments) <= _FRAGMENTS_OF_A_CHANGE
-    telling = [path for path in fragments if few and not _RANDOM_NAME.search(path)]
-    names = [path.rpartition("/")[2] for path in telling]
+    descriptive = [path for path in fragments if few and not _RANDOM_NAME.search(path)]
+    names = [path.rpartition("/")[2] for path in descriptive]
     return replace(
         seen,
         announced=next(filter(None, map(FRAGMENTS.get, _FRAGMENT_WORD.findall(" ".join(names).lower()))), None),

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from contentsvc_core.content.changelog.grave import PLATFORM
+from contentsvc_core.content.changelog.critical import PLATFORM
 from contentsvc_core.content.changelog.tables import Table, lines_of, words_of
 from contentsvc_core.on_demand import late
 
@@ -108,7 +108,7 @@ FAULT: Final = words_of(r"""
     mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer) | (?<=\w )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
-#: Faults that subjects without any verb of a deed state: "Login loop on Safari", "The lid does not close".
+#: Faults that subjects without any verb of an action state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
     npes? | null ?pointer(?: ?exception)?s?
@@ -212,7 +212,7 @@ NEWS_TOO: Final = late(
     r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?=(?:allow|correct|enable|fix|handle|prevent|support)(?:e?s|e?d)? )",
     re.IGNORECASE,
 )
-#: The update of a submodule from one hash to another: the hashes and the folder tell readers nothing.
+#: The update of a submodule from one hash to another: the hashes and the folder are of no use to readers.
 HASHES: Final = late(
     r"bump (?:\S+/)?(?P<what>\S+(?: \S+){0,2}?)(?: from \W?[0-9a-f]{7,40}\b\W?)?"
     r" to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\W?\Z",
@@ -258,7 +258,7 @@ _FILE: Final = (
     "(?:c|cc|cfg|cpp|cs|css|dart|env|ex|exs|go|gradle|h|hcl|hpp|html|ini|java|js|json|jsx|kt|kts|lua|m|php|plist"
     "|properties|proto|py|pyi|rb|rs|scss|sh|sql|swift|tf|toml|ts|tsx|vue|xml|ya?ml)"
 )
-#: Subjects that tell a reader nothing, whatever they touch.
+#: Subjects without information for readers, whatever they touch.
 EMPTY: Final = Table(r"""
     (?:update|updates|updated|changes?|fix|fixes|fixed|fixup|more fixes|oops|whoops|wip|cleanup|clean up|tmp|temp|test
         |testing|misc\w*|minor|typos?|stuff|tweaks?|nits?|ok|done|initial commit|small (?:fix(?:es)?|changes?)
@@ -320,7 +320,7 @@ def news_behind(text: str) -> str:
 
 
 def _second(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    # Most subjects have one deed: looking for a second one costs more than for the sign before it.
+    # Most subjects have one action: looking for a second one costs more than for the sign before it.
     if not (" and " in text or "," in text or ";" in text or " & " in text or " + " in text):
         return None
     found = pattern.search(text)

@@ -57,7 +57,7 @@ def contributors(
     names, casefolded. ``newcomer`` marks ``newcomers``, the accounts whose first contribution is among the changes.
     """
     shown: list[str] = []
-    places: dict[tuple[str, str], int] = {}
+    index_by_key: dict[tuple[str, str], int] = {}
     for author in dict.fromkeys(people):
         username = _username(author)
         if _is_bot(author, username, bots):
@@ -66,9 +66,9 @@ def contributors(
         if not (username or name):
             continue
         keys = _keys(author, username, name)
-        at = next((places[key] for key in keys if key in places), len(shown))
+        at = next((index_by_key[key] for key in keys if key in index_by_key), len(shown))
         for key in keys:
-            places.setdefault(key, at)
+            index_by_key.setdefault(key, at)
         text = inline(f"@{username}" if username else name)
         if at == len(shown):
             shown.append(text)

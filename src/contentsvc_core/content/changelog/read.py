@@ -326,12 +326,12 @@ def _read_sign(head: _Head) -> bool:
 def _read_mark(head: _Head) -> bool:
     for pattern in _MARKS:
         if match := pattern.match(head.rest):
-            said = match.groupdict()
-            kind = said.get("type") or said.get("kind")
+            fields = match.groupdict()
+            kind = fields.get("type") or fields.get("kind")
             head.kind = head.kind or (kind and kind.replace(" ", "-"))
-            head.scope = head.scope or said.get("file") or said.get("part") or said.get("scope")
+            head.scope = head.scope or fields.get("file") or fields.get("part") or fields.get("scope")
             head.breaking = head.breaking or pattern is _BREAKING_MARK
-            head.numbers += filter(None, [said.get("number")])
+            head.numbers += filter(None, [fields.get("number")])
             head.rest = head.rest[match.end() :]
             if match[0].endswith("/") and _SLUG.fullmatch(head.rest):
                 head.rest = head.rest.replace("-", " ")

@@ -15,9 +15,9 @@ from contentsvc_core.content.changelog.markdown import (
     without_period,
 )
 from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.changelog.words import deed, imperative
+from contentsvc_core.content.changelog.words import imperative, with_verb
 from contentsvc_core.content.options import DEFAULT_OPTIONS
-from contentsvc_core.content.sections import GRAVE, Section
+from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
 from contentsvc_core.on_demand import late
 from contentsvc_core.text import storable
@@ -95,13 +95,13 @@ def lowered(notes: str, level: int) -> str:
     return "\n".join(lines)
 
 
-def untold(notes: str, changes: Iterable[Change]) -> list[Change]:
+def unmentioned(notes: str, changes: Iterable[Change]) -> list[Change]:
     """Return the changes that the notes do not name by number, hash, or most of their words."""
     numbers = set(_NUMBER.findall(notes))
     hashes = {found[:_HASH].casefold() for found in _COMMIT.findall(notes)}
     lines = [set(_WORD.findall(line.casefold())) for line in notes.split("\n")[:_LINES_READ]]
 
-    def is_told(change: Change) -> bool:
+    def is_mentioned(change: Change) -> bool:
         if not numbers.isdisjoint(change.numbers):
             return True
         if any(commit.id[:_HASH].casefold() in hashes for commit in change.commits):
@@ -109,7 +109,7 @@ def untold(notes: str, changes: Iterable[Change]) -> list[Change]:
         words = set(_WORD.findall(change.text.casefold()))
         return any(len(words & line) >= _MOST_WORDS * len(words) for line in lines) if words else True
 
-    return [change for change in changes if change.shown and not is_told(change)]
+    return [change for change in changes if change.shown and not is_mentioned(change)]
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool, str]]:
@@ -127,7 +127,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool, str]]:
 _READ: Final = 16_000
 _LEAD_LIMIT: Final = 500
 _ENTRY_LIMIT: Final = 400
-#: More entries are not read: no post has room for them.
+#: More entries are not read: no post has space for them.
 _ENTRIES_READ: Final = 200
 _PARAGRAPHS_READ: Final = 5
 #: The paragraphs below headings from which notes count as prose for readers.
@@ -202,26 +202,26 @@ class Notes(Value, frozen=True, kw_only=True):
     #: In the author's order.
     changes: tuple[Change, ...]
     #: Whether the notes are prose for readers: paragraphs below headings, not lists alone.
-    tells: bool = False
+    is_prose: bool = False
 
 
 def notes_of(release: Release) -> Notes:
     """Return the lead and the changes of a release's notes. The headings decide the sections."""
     text, _ = clean(release.body or "", _READ)
-    lead, groups, tells = _read(text)
+    lead, groups, is_prose = _read(text)
     changes = chain.from_iterable(_changes(entries, section) for section, entries in groups)
-    return Notes(lead=lead, changes=tuple(_once(changes)), tells=tells)
+    return Notes(lead=lead, changes=tuple(_once(changes)), is_prose=is_prose)
 
 
 def _once(changes: Iterable[Change]) -> list[Change]:
     """Return the changes without repetitions: tools list a breaking feature among the features, too."""
     once: dict[tuple[str, str], Change] = {}
     for change in changes:
-        said = (change.scope, change.text.casefold())
-        first = once.setdefault(said, change)
+        key = (change.scope, change.text.casefold())
+        first = once.setdefault(key, change)
         if first is not change:
-            best = change if change.section in GRAVE and first.section not in GRAVE else first
-            once[said] = replace(best, numbers=tuple(dict.fromkeys((*first.numbers, *change.numbers))))
+            best = change if change.section in CRITICAL and first.section not in CRITICAL else first
+            once[key] = replace(best, numbers=tuple(dict.fromkeys((*first.numbers, *change.numbers))))
     return [*once.values()]
 
 
@@ -244,10 +244,10 @@ def first_sentence(text: str) -> tuple[str, str]:
 def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:
     paragraphs: list[str] = []
     groups: list[tuple[Section, list[str]]] = [(Section.OTHER, [])]
-    is_reported, left, margin = True, _ENTRIES_READ, 0
+    is_reported, remaining, margin = True, _ENTRIES_READ, 0
     open_: list[str] | None = None
     # The heading of news, its level, and a lower heading, which is an entry if a paragraph follows.
-    news, level, own, below, told = Section.OTHER, 0, 0, "", 0
+    news, level, own, below, prose_paragraphs = Section.OTHER, 0, 0, "", 0
     for line, code, _ in _lines(text):
         heading = None if code else _HEADING.fullmatch(line)
         item = None if heading else _ITEM.match(line)
@@ -264,25 +264,25 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:
         elif item:
             open_, indented = None, len(item[1])
             margin = indented if not groups[-1][1] and indented < _CODE_INDENT else margin
-            if is_reported and left and indented - margin < _NESTED and not _FIRST_CONTRIBUTION.search(line):
+            if is_reported and remaining and indented - margin < _NESTED and not _FIRST_CONTRIBUTION.search(line):
                 open_ = groups[-1][1]
                 open_.append(item[2])
-                left -= 1
+                remaining -= 1
         elif open_ is not None:
             open_[-1] = f"{open_[-1]} {line.strip()}"
         else:
             # The first level is the title of the notes.
-            told += own > 1 and (is_reported or bool(below)) and _NO_LEAD.search(line) is None
+            prose_paragraphs += own > 1 and (is_reported or bool(below)) and _NO_LEAD.search(line) is None
             open_ = [line.strip()]
-            if below and left:
+            if below and remaining:
                 groups.append((news, [f"{below.rstrip(' #.!?:')}. {line.strip()}"]))
-                open_, left = groups[-1][1], left - 1
-            elif is_reported and left == _ENTRIES_READ and len(paragraphs) < _PARAGRAPHS_READ:
+                open_, remaining = groups[-1][1], remaining - 1
+            elif is_reported and remaining == _ENTRIES_READ and len(paragraphs) < _PARAGRAPHS_READ:
                 open_ = paragraphs
                 paragraphs.append(line.strip())
         below = below if heading or not line.strip() else ""
     lead = next((lead for lead in map(_lead, paragraphs) if lead), "")
-    return lead, groups, told >= _PARAGRAPHS_OF_PROSE
+    return lead, groups, prose_paragraphs >= _PARAGRAPHS_OF_PROSE
 
 
 def _level(heading: str) -> int:
@@ -301,39 +301,39 @@ def _lead(paragraph: str) -> str:
         return ""
     lead = ""
     while text:
-        said, text = first_sentence(text)
-        if _ANNOUNCES.fullmatch(said):
+        first, text = first_sentence(text)
+        if _ANNOUNCES.fullmatch(first):
             continue
-        if len(lead) + len(said) >= _LEAD_LIMIT or said.endswith("..."):
+        if len(lead) + len(first) >= _LEAD_LIMIT or first.endswith("..."):
             break
-        lead = f"{lead} {said}".strip()
+        lead = f"{lead} {first}".strip()
     return with_period(lead) if lead else ""
 
 
 def _changes(entries: list[str], section: Section) -> list[Change]:
-    commits = [_commit(place, entry) for place, entry in enumerate(entries)]
+    commits = [_commit(index, entry) for index, entry in enumerate(entries)]
     pushed = Push(ref="", branch="", commits=tuple(commits), head_commit=None)
-    return [_placed(change, section) for change in reported_changes([pushed], DEFAULT_OPTIONS)]
+    return [_with_section(change, section) for change in reported_changes([pushed], DEFAULT_OPTIONS)]
 
 
-def _commit(place: int, entry: str) -> Commit:
+def _commit(index: int, entry: str) -> Commit:
     text = _PULL.sub(r"#\1", plain_line(entry, 2 * _ENTRY_LIMIT))
     text = _REFERENCE.sub("", _THANKS.sub("", _BY.sub(" ", text)), count=1).strip()
-    said, rest = first_sentence(text)
+    subject, rest = first_sentence(text)
     tail = _TAIL.search(text)
     numbers = dict.fromkeys(_NUMBER.findall(tail[0])) if tail else ()
-    said = f"{_TAIL.sub('', said).rstrip(' .')}{''.join(f' (#{number})' for number in numbers)}"
-    message = f"{said}\n\n{_TAIL.sub('', rest)}" if rest else said
-    return Commit(id=f"{place:040x}", message=message, author=Author(name="", email=""), timestamp="", url="")
+    subject = f"{_TAIL.sub('', subject).rstrip(' .')}{''.join(f' (#{number})' for number in numbers)}"
+    message = f"{subject}\n\n{_TAIL.sub('', rest)}" if rest else subject
+    return Commit(id=f"{index:040x}", message=message, author=Author(name="", email=""), timestamp="", url="")
 
 
-def _placed(change: Change, section: Section) -> Change:
+def _with_section(change: Change, section: Section) -> Change:
     if section in {Section.OTHER, Section.CHANGED}:
         section = Section.CHANGED if change.section is Section.OTHER else change.section
-    elif change.section in GRAVE:
+    elif change.section in CRITICAL:
         section = change.section
     if section is not change.section:
-        # The heading decides the deed: a removed thing was not added.
-        said = deed(imperative(without_period(change.messages[0].description)), section)
-        change = replace(change, text=sentence(said), continuation=said)
+        # The heading decides the verb: a removed thing was not added.
+        text = with_verb(imperative(without_period(change.messages[0].description)), section)
+        change = replace(change, text=sentence(text), continuation=text)
     return replace(change, section=section, noted=True)

@@ -108,13 +108,13 @@ class Stage(Value, frozen=True, kw_only=True):
         return "" if self.package is None else package_notes(self.package.release.body)
 
     @property
-    def told(self) -> Notes:
+    def reported(self) -> Notes:
         """The lead and the entries of the release's notes; without entries, the changes of its commits."""
         notes = Notes(lead="", changes=()) if self.release is None else notes_of(self.release)
         return notes if notes.changes else replace(notes, changes=self.changes)
 
     @property
-    def tells(self) -> bool:
+    def has_content(self) -> bool:
         return bool(self.notes) or any(change.shown for change in self.changes)
 
     @property
@@ -166,7 +166,7 @@ class Part(Value, frozen=True, kw_only=True, gc=True, dict=True):
     @cached_property
     def commits(self) -> tuple[Commit, ...]:
         new = [commit for push in self.pushes for commit in push.commits if commit.distinct]
-        return tuple({commit.id.casefold() or str(place): commit for place, commit in enumerate(new)}.values())
+        return tuple({commit.id.casefold() or str(index): commit for index, commit in enumerate(new)}.values())
 
 
 @final
@@ -196,7 +196,7 @@ def report_of(
     parts: list[Part] = []
     reported: set[str] = set()
     for chapter in _merged(brief.chapters):
-        runs, releases = _told_apart(chapter, brief.release)
+        runs, releases = _split_at_releases(chapter, brief.release)
         # A commit that two repositories share is reported in the first one.
         runs = [[_without(push, reported) for push in run] for run in runs] if reported else runs
         pushes = [push for run in runs for push in run]
@@ -218,7 +218,7 @@ def report_of(
             own = package_tag(brief.release.tag_name) if brief.release else None
             if own is not None:
                 packages = Packages(chapter.packages)
-                changes = [_placed(change, packages, own.package) for change in changes]
+                changes = [_without_package_scope(change, packages, own.package) for change in changes]
             stages = _stages(runs, (*releases, brief.release), changes)
         base = _base(pushes, [stage.release for stage in stages if stage.release is not None])
         compared = compare_url(brief.previous_tag, brief.release.tag_name, base) if brief.release else None
@@ -252,7 +252,7 @@ def _merged(chapters: Iterable[Chapter]) -> list[Chapter]:
     return list(merged.values())
 
 
-def _told_apart(chapter: Chapter, announced: Release | None) -> tuple[list[list[Push]], list[Release]]:
+def _split_at_releases(chapter: Chapter, announced: Release | None) -> tuple[list[list[Push]], list[Release]]:
     """Return the pushes before each published release and after the last one, and the releases.
 
     A repeated release counts once. The announced release is left out: all events are before it.
@@ -285,18 +285,18 @@ def _stages(
         sorted_ = [[*changes]]
     else:
         firsts: dict[str | Commit, int] = {}
-        for place, run in enumerate(runs):
+        for index, run in enumerate(runs):
             for push in run:
                 for commit in push.commits:
                     if commit.distinct:
                         # A change begins with the first commit of its hash.
-                        firsts.setdefault(commit.id or commit, place)
+                        firsts.setdefault(commit.id or commit, index)
         for change in changes:
             first = change.reads[0].commit
             sorted_[firsts[first.id or first]].append(change)
     return [
-        Stage(release=release, changes=in_order(told), busy=any(push.commits for push in run))
-        for release, run, told in zip(releases, runs, sorted_, strict=True)
+        Stage(release=release, changes=in_order(stage_changes), busy=any(push.commits for push in run))
+        for release, run, stage_changes in zip(releases, runs, sorted_, strict=True)
     ]
 
 
@@ -309,7 +309,7 @@ def _by_package(
         owners = packages.owners(change.commits) & names
         if len(owners) == 1:
             (owner,) = owners
-            sorted_[owner].append(_placed(change, packages, owner))
+            sorted_[owner].append(_without_package_scope(change, packages, owner))
         else:
             few = ", ".join(sorted(owner.rpartition("/")[2] for owner in owners)) if len(owners) <= _NAMED else ""
             sorted_[None].append(replace(change, label=change.label or few))
@@ -319,11 +319,11 @@ def _by_package(
         )
         for package in released
     ]
-    stages.sort(key=lambda stage: not stage.tells)
+    stages.sort(key=lambda stage: not stage.has_content)
     return [*stages, Stage(release=None, changes=in_order(sorted_[None]), busy=busy, common=True)]
 
 
-def _placed(change: Change, packages: Packages, package: str) -> Change:
+def _without_package_scope(change: Change, packages: Packages, package: str) -> Change:
     return replace(change, scope="", label="") if packages.is_named(change.scope, package) else change
 
 

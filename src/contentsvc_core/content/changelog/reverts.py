@@ -67,7 +67,7 @@ def undoing(message: CommitMessage) -> Undoing | None:
 
 
 def surviving(shas: Sequence[str], messages: Sequence[CommitMessage]) -> Iterable[int]:
-    """Return the places of the messages that are not undone, oldest first; ``shas`` are their commits.
+    """Return the indexes of the messages that are not undone, oldest first; ``shas`` are their commits.
 
     A revert and its target both vanish, and a revert of a revert brings the target back. A revert stays if a target is
     outside the window. An addition and the later removal of the same thing vanish, too, with changes of it in between.
@@ -75,36 +75,36 @@ def surviving(shas: Sequence[str], messages: Sequence[CommitMessage]) -> Iterabl
     gone: set[int] = set()
     targets = _targets(shas, messages) if any(message.may_undo for message in messages) else {}
     # Newest first: an undone revert undoes nothing. One pass is enough for any chain of reverts.
-    for place in sorted(targets, reverse=True):
-        if place not in gone:
-            undone, complete = targets[place]
-            gone.update(undone, [place] if complete else [])
-    gone |= _taken_away(messages, gone)
-    return [place for place in range(len(messages)) if place not in gone]
+    for index in sorted(targets, reverse=True):
+        if index not in gone:
+            undone, complete = targets[index]
+            gone.update(undone, [index] if complete else [])
+    gone |= _cancelled_additions(messages, gone)
+    return [index for index in range(len(messages)) if index not in gone]
 
 
-def _taken_away(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
+def _cancelled_additions(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
     verbs = [VERBS.get(message.description.partition(" ")[0].casefold()) for message in messages]
     if Section.REMOVED not in verbs:
         return set()
     added: dict[frozenset[str], int] = {}
-    away: set[int] = set()
-    for place, (message, verb) in enumerate(zip(messages, verbs, strict=True)):
+    cancelled: set[int] = set()
+    for index, (message, verb) in enumerate(zip(messages, verbs, strict=True)):
         removes = verb is Section.REMOVED
         adds = verb is Section.ADDED or (verb is None and TYPES.get(message.kind) is Section.ADDED)
-        if place in gone or message.breaking or not (adds or removes):
+        if index in gone or message.breaking or not (adds or removes):
             continue
-        said = message.description if verb is None else message.description.partition(" ")[2]
-        thing = frozenset(words_in(said)) - _SMALL
-        if adds and thing:
-            added[thing] = place
-        elif (target := added.get(thing)) is not None and _may_be_one(message.scope, messages[target].scope):
-            away.update((added.pop(thing), place))
-            if len(thing) > 1:
-                between = range(max(target + 1, place - _LOOK_BACK), place)
+        text = message.description if verb is None else message.description.partition(" ")[2]
+        words = frozenset(words_in(text)) - _SMALL
+        if adds and words:
+            added[words] = index
+        elif (target := added.get(words)) is not None and _may_be_one(message.scope, messages[target].scope):
+            cancelled.update((added.pop(words), index))
+            if len(words) > 1:
+                between = range(max(target + 1, index - _LOOK_BACK), index)
                 changing = (at for at in between if not messages[at].breaking)
-                away.update(at for at in changing if thing.issubset(words_in(messages[at].description)))
-    return away
+                cancelled.update(at for at in changing if words.issubset(words_in(messages[at].description)))
+    return cancelled
 
 
 def _may_be_one(scope: str | None, other: str | None) -> bool:
@@ -140,49 +140,49 @@ def _undoing(message: CommitMessage, inner: str, *, again: bool, quoted: bool) -
 
 
 def _targets(shas: Sequence[str], messages: Sequence[CommitMessage]) -> dict[int, tuple[list[int], bool]]:
-    reverts = {place: revert for place, message in enumerate(messages) if (revert := undoing(message)) is not None}
+    reverts = {index: revert for index, message in enumerate(messages) if (revert := undoing(message)) is not None}
     targets: dict[int, tuple[list[int], bool]] = {}
     if not reverts:
         return targets
-    by_sha = sorted((sha.lower(), place) for place, sha in enumerate(shas))
+    by_sha = sorted((sha.lower(), index) for index, sha in enumerate(shas))
     filed: defaultdict[_Key, list[int]] = defaultdict(list)
     undone: set[int] = set()
-    for place in range(len(messages)):
-        newly = [place]
-        if (revert := reverts.get(place)) is not None:
-            places = [at for sha in revert.shas if (at := _place_of(sha, by_sha, place)) is not None]
-            complete = not places or len(places) == len(revert.shas)
-            places = places or _by_subject(revert, filed, undone)
-            if places:
-                targets[place] = places, complete
-                undone.update(places)
+    for index in range(len(messages)):
+        newly = [index]
+        if (revert := reverts.get(index)) is not None:
+            target_indexes = [at for sha in revert.shas if (at := _index_of(sha, by_sha, index)) is not None]
+            complete = not target_indexes or len(target_indexes) == len(revert.shas)
+            target_indexes = target_indexes or _by_subject(revert, filed, undone)
+            if target_indexes:
+                targets[index] = target_indexes, complete
+                undone.update(target_indexes)
                 # The targets of a reverted revert are back. The work is proportional to the targets that reverts name.
-                back = [at for index in places if index in targets for at in targets[index][0] if at in undone]
+                back = [at for each in target_indexes if each in targets for at in targets[each][0] if at in undone]
                 undone.difference_update(back)
-                newly = [*dict.fromkeys(back), place]
-        for index in newly:
-            for key in filed_as(messages[index]):
-                filed[key].append(index)
+                newly = [*dict.fromkeys(back), index]
+        for each in newly:
+            for key in filed_as(messages[each]):
+                filed[key].append(each)
     return targets
 
 
-def _place_of(sha: str, by_sha: Sequence[tuple[str, int]], before: int) -> int | None:
+def _index_of(sha: str, by_sha: Sequence[tuple[str, int]], before: int) -> int | None:
     at = bisect_left(by_sha, (sha, -1))
-    matches = [place for known, place in by_sha[at : at + 2] if known.startswith(sha)]
+    matches = [index for known, index in by_sha[at : at + 2] if known.startswith(sha)]
     return matches[0] if len(matches) == 1 and matches[0] < before else None
 
 
 def _by_subject(revert: Undoing, filed: Mapping[_Key, list[int]], undone: set[int]) -> list[int]:
     for key in revert.keys:
-        places = filed.get(key, [])
-        while places:
-            if (last := places.pop()) not in undone:
+        indexes = filed.get(key, [])
+        while indexes:
+            if (last := indexes.pop()) not in undone:
                 return [last]
     return []
 
 
 def filed_as(message: CommitMessage) -> frozenset[_Key]:
     """Return the keys by which a revert may find a message."""
-    subject, said = _NUMBERS.sub("", message.subject), message.description
-    keys: list[_Key] = [("subject", "", subject), ("described", "", said)]
-    return frozenset([*keys, ("scoped", message.scope, said)] if message.scope else keys)
+    subject, description = _NUMBERS.sub("", message.subject), message.description
+    keys: list[_Key] = [("subject", "", subject), ("described", "", description)]
+    return frozenset([*keys, ("scoped", message.scope, description)] if message.scope else keys)

@@ -11,7 +11,7 @@ from contentsvc_core.content.changelog import patterns, words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify, classify_news
 from contentsvc_core.content.changelog.combine import Entry, combine
-from contentsvc_core.content.changelog.grave import MOVED_LIMIT, RAISED
+from contentsvc_core.content.changelog.critical import MOVED_LIMIT, RAISED
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
 from contentsvc_core.content.changelog.merges import Group
@@ -21,7 +21,7 @@ from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.changelog.tables import tables_of
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
-from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
+from contentsvc_core.content.sections import CRITICAL, UPKEEP, Section
 from contentsvc_core.events.normalized import Author, Commit, Push
 from contentsvc_core.on_demand import late
 
@@ -40,10 +40,10 @@ _TAG_LIMIT: Final = 40
 _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.js": "node", "nodejs": "node"}
 #: Scopes of requirements that hold for the whole project.
 _WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
-_SAYS_LITTLE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
-_NOT_SAID: Final = UPKEEP | {Section.REVERTED}
+_VAGUE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
+_NOT_INFERRED: Final = UPKEEP | {Section.REVERTED}
 #: Shown without a number, too, where most changes have one: readers may have met the fault, or used the thing.
-_NOTICED: Final = GRAVE | {Section.DEPRECATED, Section.REMOVED, Section.FIXED}
+_NOTICED: Final = CRITICAL | {Section.DEPRECATED, Section.REMOVED, Section.FIXED}
 #: Packages of builds alone: actions of a code host, base images.
 _ACTION: Final = late(
     r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
@@ -98,7 +98,7 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     def details(self) -> str:
         """The author's explanation: plain, whole sentences; may be empty."""
         is_explained = self.shown and self.body and self.section not in UPKEEP
-        return explanation(self.body, said=self.continuation) if is_explained else ""
+        return explanation(self.body, subject=self.continuation) if is_explained else ""
 
     @property
     def commits(self) -> list[Commit]:
@@ -136,7 +136,7 @@ def reported_changes(
         if len(entry.reads) > 1:
             kind = _of_commits(entry, kind)
         label = section_of_labels(entry.request.labels) if entry.request else None
-        if label is not None and not (kind.sure and kind.section in GRAVE):
+        if label is not None and not (kind.sure and kind.section in CRITICAL):
             if label == SKIP:
                 continue
             kind = Kind(label, sure=True)
@@ -160,9 +160,9 @@ def _dated(change: Change, undone: Mapping[str, str], phrases: Phrasebook) -> Ch
 def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, Kind]]:
     """Join a change that only raises a requirement with the last one that raises it: only that one still holds."""
     last: dict[tuple[str, str], int] = {}
-    kept = dict(enumerate(reported))
-    for place in range(len(reported) - 1, -1, -1):
-        entry, kind = reported[place]
+    retained = dict(enumerate(reported))
+    for index in range(len(reported) - 1, -1, -1):
+        entry, kind = reported[index]
         message = entry.message
         raised = RAISED.match(message.description) if kind.section is Section.BREAKING else None
         if kind.section is Section.CHANGED and message.description[-1:].isdecimal():
@@ -171,13 +171,13 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
             continue
         what, scope = raised["what"].casefold(), (message.scope or "").casefold()
         what = _RUST.get(what, what)
-        at = last.setdefault(("" if scope in _WHOLE else scope, what), place)
-        if at != place and not raised["more"] and not message.breaking_notes:
-            later = kept[at][0]
-            del kept[place]
+        at = last.setdefault(("" if scope in _WHOLE else scope, what), index)
+        if at != index and not raised["more"] and not message.breaking_notes:
+            later = retained[at][0]
+            del retained[index]
             numbers = (*(number for number in entry.numbers if number not in later.numbers), *later.numbers)
-            kept[at] = (replace(later, reads=later.reads + entry.reads, numbers=numbers), kind)
-    return list(kept.values())
+            retained[at] = (replace(later, reads=later.reads + entry.reads, numbers=numbers), kind)
+    return list(retained.values())
 
 
 def breaks_of(tag: str) -> Breaks:
@@ -189,15 +189,15 @@ def breaks_of(tag: str) -> Breaks:
 
 
 def _of_commits(entry: Entry, kind: Kind) -> Kind:
-    if kind.section in GRAVE:
+    if kind.section in CRITICAL:
         return kind
     # Commits of a pull request decide about security, and where the title decides nothing.
     inner = [classify(read.message, entry.touched) for read in entry.reads if read.message is not entry.message]
     for section in (Section.BREAKING, Section.SECURITY):
         if any(each.section is section and each.sure for each in inner):
             return Kind(section, sure=True)
-    if kind.section in _SAYS_LITTLE and (kind.section is Section.OTHER or not kind.sure):
-        return next((each for each in inner if each.sure and each.section not in _NOT_SAID), kind)
+    if kind.section in _VAGUE and (kind.section is Section.OTHER or not kind.sure):
+        return next((each for each in inner if each.sure and each.section not in _NOT_INFERRED), kind)
     return kind
 
 
@@ -212,7 +212,7 @@ def _habits(entries: Sequence[Entry]) -> tuple[bool, bool, bool]:
 def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bool, bool, bool]) -> bool:
     if kind.section in UPKEEP or options.folds(kind.section):
         return not options.fold_upkeep
-    if (kind.section in GRAVE and kind.sure) or kind.section is Section.DEPRECATED:
+    if (kind.section in CRITICAL and kind.sure) or kind.section is Section.DEPRECATED:
         return True
     message = entry.message
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
@@ -233,7 +233,7 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
 
 
 def _hidden(entry: Entry, kind: Kind, options: ChangelogOptions) -> bool:
-    if kind.section in GRAVE:
+    if kind.section in CRITICAL:
         return False
     hidden, message, first = options.hidden, entry.message, entry.reads[0].commit
     names = (kind.section.name.casefold(), message.kind, (message.scope or "").casefold()) if hidden else ()
@@ -252,7 +252,7 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
         text = patterns.without_upkeep(text)
     # Upkeep that is only counted keeps its words: no post prints them.
     if undone is None and (shown or kind.section not in UPKEEP):
-        text = words.deed(
+        text = words.with_verb(
             words.imperative((_is_reference(message) and _instead(message)) or text), kind.section, message.kind
         )
     # Robots mark the update of a vulnerable dependency; the section says it.
@@ -296,8 +296,8 @@ def _undone(message: CommitMessage, undone: Undoing) -> str:
 
 
 #: Scopes that only repeat the heading, or name the whole.
-_SAID: Final = {Section.SECURITY: words.SECURITY_SCOPES, Section.PERFORMANCE: frozenset({"perf", "performance"})}
-_SAID_BY_SCOPE: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES})
+_REDUNDANT: Final = {Section.SECURITY: words.SECURITY_SCOPES, Section.PERFORMANCE: frozenset({"perf", "performance"})}
+_NAMED_BY_SCOPE: Final = frozenset({Section.DOCUMENTATION, Section.DEPENDENCIES})
 _MARKS_OF_CODE: Final = ("`", "'", '"')
 _CODE: Final = late(r"[`'\"]")
 
@@ -305,8 +305,8 @@ _CODE: Final = late(r"[`'\"]")
 def _scope(scope: str, section: Section, text: str) -> str:
     name = scope.strip()
     folded = name.casefold()
-    said = section in _SAID_BY_SCOPE and words.SCOPES.get(folded) is section
-    if not name or said or (section in _SAID and folded in _SAID[section]):
+    redundant = section in _NAMED_BY_SCOPE and words.SCOPES.get(folded) is section
+    if not name or redundant or (section in _REDUNDANT and folded in _REDUNDANT[section]):
         return ""
     line = _CODE.sub("", text) if text[:1] in _MARKS_OF_CODE or name[:1].casefold() == text[:1].casefold() else ""
     return "" if line.casefold().startswith(f"{folded} ") else name
@@ -331,7 +331,7 @@ def is_minor(change: Change) -> bool:
 
 
 def _is_minor(change: Change, tables: int, found: set[str]) -> bool:
-    if change.section not in GRAVE and (
+    if change.section not in CRITICAL and (
         words.SCOPES.get(change.scope.casefold()) in UPKEEP
         or (tables & patterns.DEPENDENCY.bit and patterns.DEPENDENCY.search(change.text, found))
     ):

@@ -1,4 +1,4 @@
-"""The tense of changes in posts: an imperative becomes a deed in the past, or behaviour in the present."""
+"""The tense of changes in posts: an imperative becomes an action in the past, or behaviour in the present."""
 
 import re
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from contentsvc_core.content.changelog.patterns import SUBORDINATE
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.on_demand import late
 
-#: Verbs of deeds: posts tell them in the past, "Added a lid".
-_DEEDS: Final = """
+#: Verbs of actions: posts have them in the past tense, "Added a lid".
+_PAST_VERBS: Final = """
     add adjust adopt align apply centralize clarify configure consolidate convert correct create deduplicate define
     deprecate disable downgrade eliminate enable enhance escalate expand expose extend extract finalize finish fix
     formalize harden implement improve increase initialize integrate introduce lower migrate modernize modify
@@ -17,8 +17,8 @@ _DEEDS: Final = """
     recreate relocate remove rename reorder replace resolve restore restrict revamp revise rework shorten silence
     simplify stabilize standardize streamline tighten tune tweak unify widen
 """
-#: Verbs of behaviour: posts tell them in the present, "Requires a lid".
-_BEHAVIOUR: Final = """
+#: Verbs of behaviour: posts have them in the present tense, "Requires a lid".
+_PRESENT_VERBS: Final = """
     accept allow autoload avoid calculate consider constrain delegate dereference derive detect determine disallow
     distinguish emit enforce ensure evaluate exclude forbid generate hide honor honour identify ignore include infer
     inform inherit inject interpret invoke isolate mention notify obey omit perform permit persist populate prefer
@@ -33,13 +33,13 @@ def _present(verb: str) -> str:
     return f"{verb}{'es' if verb.endswith(('s', 'sh', 'ch', 'x', 'z', 'o')) else 's'}"
 
 
-_TOLD: Final = {
-    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _DEEDS.split()
-} | {verb: _present(verb) for verb in _BEHAVIOUR.split()} | {
+_VERB_FORMS: Final = {
+    verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _PAST_VERBS.split()
+} | {verb: _present(verb) for verb in _PRESENT_VERBS.split()} | {
     "bring": "brought", "make": "made", "rewrite": "rewrote", "speed": "sped",
 }  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
-_TOLD_OR_NOUN: Final = {
+_VERB_FORMS_OR_NOUN: Final = {
     "bump": "bumped", "change": "changed", "document": "documented", "drop": "dropped", "handle": "handles",
     "keep": "keeps", "limit": "limits", "move": "moved", "port": "ported", "show": "shows", "skip": "skips",
     "stop": "stopped",
@@ -53,7 +53,7 @@ _BEFORE_ARTICLE: Final = """
     remember render report reset return reuse run scope send set sort split start store strip surface swap treat
     trigger trust turn wrap write
 """
-_TOLD_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
+_VERB_FORMS_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
 #: The prepositions with which such verbs go on, behind their object: ``Map lids to pots``.
 _GOES_ON: Final = {
     verb: late(rf" (?:{'|'.join(words.split())}) ", re.IGNORECASE)
@@ -92,9 +92,10 @@ _OF_A_NOUN: Final = late(
 )
 #: The adverb behind an object: ``Load lids lazily``.
 _ADVERB_LAST: Final = late(r" \w{3,}ly\Z", re.IGNORECASE)
-#: "Updating all images" is a deed, too.
+#: "Updating all images" is an action, too.
 _GERUNDS: Final = {
-    f"{verb.removesuffix('e')}ing": told for verb, told in _TOLD.items() if told.endswith("ed") and verb != "speed"
+    f"{verb.removesuffix('e')}ing": past
+    for verb, past in _VERB_FORMS.items() if past.endswith("ed") and verb != "speed"
 } | {
     "bumping": "bumped", "changing": "changed", "documenting": "documented", "dropping": "dropped", "moving": "moved",
     "updating": "updated", "upgrading": "upgraded",
@@ -104,8 +105,10 @@ _ARTICLE: Final = late(
     rf"|{_ADJECTIVE}|[^\W_]*+[_.:(`]++\w\S*|(?-i:[A-Z]\w*[a-z][A-Z]\w*))\Z",
     re.IGNORECASE,
 )
-#: First words of subjects that name the deed: no label is needed.
-DOES: Final = _TOLD.keys() | _TOLD_OR_NOUN.keys() | {*_TOLD.values(), *_TOLD_OR_NOUN.values()} | {
+#: First words of subjects that name the action: no label is needed.
+DOES: Final = _VERB_FORMS.keys() | _VERB_FORMS_OR_NOUN.keys() | {
+    *_VERB_FORMS.values(), *_VERB_FORMS_OR_NOUN.values(),
+} | {
     "don't", "do", "never", "no", "stop", "use",
 }  # fmt: skip
 #: The verb of an imperative, with an adverb before it, and the next word.
@@ -115,7 +118,7 @@ _FIRST: Final = late(
     re.IGNORECASE,
 )
 #: Adverbs of behaviour: the verb behind one is in the present.
-_HABITS: Final = frozenset(
+_ADVERBS_OF_BEHAVIOUR: Final = frozenset(
     {"always", "auto", "automatically", "consistently", "gracefully", "lazily", "only", "optionally", "recursively"}
     | {"silently"}
 )
@@ -123,10 +126,10 @@ _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
 #: Two verbs with one object: ``Add or change the lid``.
-_TWO_DEEDS: Final = late(rf"(?:{'|'.join(_DEEDS.split())}) (?:and|or) ([a-z]+) ", re.IGNORECASE)
+_TWO_VERBS: Final = late(rf"(?:{'|'.join(_PAST_VERBS.split())}) (?:and|or) ([a-z]+) ", re.IGNORECASE)
 #: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
-_OTHERWISE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
-#: A deed, unlike ``Raise an error``.
+_NOT_IMPERATIVE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
+#: An action, unlike ``Raise an error``.
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
 #: What follows a verb that may be a noun: ``and upgrade Oil``, ``and switch to oil``, unlike ``and update dialogs``.
 _OBJECT: Final = late(rf" (?:to|from|the|an?|all|its|it|their|them|more|minimum|{_ADJECTIVE})(?: |\Z)| [`A-Z0-9]")
@@ -144,8 +147,8 @@ _CLAUSE: Final = late(r" (?:after|as|because|before|but|if|since|so|that|unless|
 _CODE: Final = late(r"`[^`]*`")
 _TO: Final = late(r"\bto ([A-Za-z]+)\b")
 #: No other verb follows such words: ``to the lid``, ``instead of lids``.
-_TO_A_THING: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])|\binstead of ")
-#: After a comma: the object of a verb that is not told, ``, start splitting lids``.
+_TO_NOUN: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])|\binstead of ")
+#: After a comma: the object of a verb without a known form, ``, start splitting lids``.
 _ANOTHER: Final = late(r" \w+ing ")
 #: What the software no longer does.
 _DO_NOT: Final = late(
@@ -155,52 +158,52 @@ _DO_NOT: Final = late(
 _AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)")
 
 
-def narrated(text: str) -> str:
-    """Return an English subject as posts tell it, or unchanged unless its first word is surely an imperative.
+def conjugated(text: str) -> str:
+    """Return an English subject in the tense of posts, or unchanged unless its first word is surely an imperative.
 
-    Deeds are in the past ("Added a lid"), behaviour of the software is in the present ("Requires a lid").
+    Actions are in the past ("Added a lid"), behaviour of the software is in the present ("Requires a lid").
     """
     refused = _DO_NOT.match(text)
     if refused and not any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text)):
         return f"{'N' if refused['d'] == 'D' else 'n'}o longer {_present(refused['verb'])}{text[refused.end() :]}"
     first = _FIRST.match(text)
-    told = _told(first, text) if first else None
-    if first is None or told is None:
+    verb_form = _verb_form(first, text) if first else None
+    if first is None or verb_form is None:
         return text
     rest = text[first.end(2) :]
     further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[3])]
     if further and _infinitive(text, further[0].start(3)):
         # "Allow to add and remove lids": the others are infinitives.
         further = []
-    if (further and not _are_imperatives(further, text)) or any(map(_is_untold, _AND_VERB.finditer(text))):
+    if (further and not _are_imperatives(further, text)) or any(map(_is_unknown_imperative, _AND_VERB.finditer(text))):
         return text
     if further:
-        rest = _AND_VERB.sub(_retold, text)[first.end(2) :]
-    elif told == "fixed" and _STATES.match(_CODE.sub("", _CLAUSE.sub("", rest))):
+        rest = _AND_VERB.sub(_conjugated_match, text)[first.end(2) :]
+    elif verb_form == "fixed" and _STATES.match(_CODE.sub("", _CLAUSE.sub("", rest))):
         return f"{first[2]}:{rest}"
-    return f"{first[1]}{told.capitalize() if first[2][0].isupper() else told}{rest}"
+    return f"{first[1]}{verb_form.capitalize() if first[2][0].isupper() else verb_form}{rest}"
 
 
-def _told(first: "re.Match[str]", text: str) -> str | None:
-    """Return the first verb of a subject as posts tell it; ``None`` unless it is surely an imperative."""
+def _verb_form(first: "re.Match[str]", text: str) -> str | None:
+    """Return the first verb of a subject in the tense of posts; ``None`` unless it is surely an imperative."""
     word, following = first[2].casefold(), first[3].casefold()
-    if told := _PHRASAL.get(f"{word} {following}"):
-        return told
-    if first[1].casefold().rstrip(" -") in _HABITS and _may_be_verb(word):
+    if verb_form := _PHRASAL.get(f"{word} {following}"):
+        return verb_form
+    if first[1].casefold().rstrip(" -") in _ADVERBS_OF_BEHAVIOUR and _may_be_verb(word):
         return _present(word)
-    if _OTHERWISE.match(text) or (_AFTER_NOUN.match(following) and not _are_two_deeds(text)):
+    if _NOT_IMPERATIVE.match(text) or (_AFTER_NOUN.match(following) and not _are_two_verbs(text)):
         return None
-    if told := "raised" if _RAISES_BOUND.match(text) else _TOLD.get(word):
-        return told
-    may_be, mostly = _TOLD_OR_NOUN.get(word) or _GERUNDS.get(word), _TOLD_BEFORE_ARTICLE.get(word)
+    if verb_form := "raised" if _RAISES_BOUND.match(text) else _VERB_FORMS.get(word):
+        return verb_form
+    may_be, mostly = _VERB_FORMS_OR_NOUN.get(word) or _GERUNDS.get(word), _VERB_FORMS_BEFORE_ARTICLE.get(word)
     if may_be and (first[1] or not _FINITE.search(_CLAUSE.sub("", text))):
         return may_be
     return mostly if mostly and (first[1] or _has_object(word, first, text)) else None
 
 
-def _are_two_deeds(text: str) -> bool:
-    two = _TWO_DEEDS.match(text)
-    return two is not None and two[1].casefold() in _TOLD
+def _are_two_verbs(text: str) -> bool:
+    two = _TWO_VERBS.match(text)
+    return two is not None and two[1].casefold() in _VERB_FORMS
 
 
 def _has_object(verb: str, first: "re.Match[str]", text: str) -> bool:
@@ -219,24 +222,24 @@ def _infinitive(text: str, end: int) -> bool:
     return any(_may_be_verb(found[1].casefold()) for found in _TO.finditer(text, 0, end))
 
 
-def _is_untold(found: "re.Match[str]") -> bool:
+def _is_unknown_imperative(found: "re.Match[str]") -> bool:
     listed = found[2][-1] in ",;" and found[3].casefold() in VERBS and not _is_verb(found[3])
     return listed and _ANOTHER.match(found.string, found.end()) is not None
 
 
 def _may_be_verb(word: str) -> bool:
-    return word in VERBS or word in _TOLD_BEFORE_ARTICLE or _is_verb(word)
+    return word in VERBS or word in _VERB_FORMS_BEFORE_ARTICLE or _is_verb(word)
 
 
 def _is_verb(word: str) -> bool:
-    return word.casefold() in _TOLD or word.casefold() in _TOLD_OR_NOUN
+    return word.casefold() in _VERB_FORMS or word.casefold() in _VERB_FORMS_OR_NOUN
 
 
 def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
     """Check that verbs after a conjunction are imperatives of their own, not nouns or parts of a clause."""
     return (
         all(_is_imperative(found, text) and (not found.start() or not _is_verb(found[1])) for found in further)
-        and SUBORDINATE.search(_TO_A_THING.sub(" ", text[: further[-1].start(3)])) is None
+        and SUBORDINATE.search(_TO_NOUN.sub(" ", text[: further[-1].start(3)])) is None
     )
 
 
@@ -244,10 +247,10 @@ def _is_imperative(found: "re.Match[str]", text: str) -> bool:
     verb = found[3].casefold()
     if verb in _HARDLY_NOUN and _AS_NOUN.match(text, found.end()) is None:
         return True
-    return verb in _TOLD or (verb in _TOLD_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
+    return verb in _VERB_FORMS or (verb in _VERB_FORMS_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
 
 
-def _retold(found: "re.Match[str]") -> str:
+def _conjugated_match(found: "re.Match[str]") -> str:
     verb = found[3].casefold()
-    told = _TOLD.get(verb) or _TOLD_OR_NOUN.get(verb, found[3])
-    return f"{found[1]}{found[2]} {told.capitalize() if found[3][0].isupper() else told}"
+    verb_form = _VERB_FORMS.get(verb) or _VERB_FORMS_OR_NOUN.get(verb, found[3])
+    return f"{found[1]}{found[2]} {verb_form.capitalize() if found[3][0].isupper() else verb_form}"

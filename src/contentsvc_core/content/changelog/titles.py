@@ -13,7 +13,7 @@ from contentsvc_core.content.changelog.select import IMPORTANCE, Change, is_mino
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.phrases import Phrasebook
-from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
+from contentsvc_core.content.sections import CRITICAL, UPKEEP, Section
 from contentsvc_core.content.writing import PackageRelease
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.on_demand import late
@@ -28,9 +28,9 @@ _FIRST_LIMIT: Final = 80
 _LEAD_LIMIT: Final = 55
 _CANDIDATES: Final = 8
 _NAMED: Final = 3
-#: Limits of a title in characters: all named tags, and the least room for a change.
-_NAMES_ROOM: Final = 45
-_LEAST_ROOM: Final = 12
+#: Limits of a title in characters: all named tags, and the least space for a change.
+_NAMES_LIMIT: Final = 45
+_MIN_TEXT_BUDGET: Final = 12
 #: The words at the beginning of a change that a shortened one keeps.
 _FEW_WORDS: Final = 4
 #: What titles leave out of a long change: ``Add a lid and close it at noon because of the cats``.
@@ -41,30 +41,32 @@ _REST: Final = late(
 )
 #: Of more releases the last ones are listed.
 RELEASES_LISTED: Final = 20
-_SAYS_PRE: Final = late(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
+_PRE_RELEASE_WORD: Final = late(r"(?<![^\W\d_])pre(?:-?release)?(?![^\W\d_])", re.IGNORECASE)
 _BETWEEN_WORDS: Final = late(r"[\W_]+")
 _EMPTY_WORDS: Final = frozenset({"release", "version", "v", "ver", "rel", "the"})
 
 
-def title_of(items: Sequence[Item], parts: Sequence[Part], phrases: Phrasebook, start: str, said: str = "") -> str:
+def title_of(
+    items: Sequence[Item], parts: Sequence[Part], phrases: Phrasebook, start: str, lead_sentence: str = ""
+) -> str:
     """Return the title of a post: the releases, and their most important changes.
 
-    ``start`` names the projects where there is no release; ``said`` is the author's sentence about a release without
-    entries.
+    ``start`` names the projects where there is no release; ``lead_sentence`` is the author's sentence about a release
+    without entries.
     """
     names = release_names(parts, phrases)
     if not names:
         return changes_title([item.change for item in items], start, phrases)
     released = [item.change for item in items if item.released]
     others = [item for item in items if not item.released]
-    is_told = any(map(is_news, released))
-    if said and not is_told and len(names) + len(said) + 2 <= TITLE_LIMIT:
-        return plain_title(f"{names}{phrases.colon}", plain(said), "", phrases)
-    if is_told or not any(is_news(item.change) for item in others):
+    has_news = any(map(is_news, released))
+    if lead_sentence and not has_news and len(names) + len(lead_sentence) + 2 <= TITLE_LIMIT:
+        return plain_title(f"{names}{phrases.colon}", plain(lead_sentence), "", phrases)
+    if has_news or not any(is_news(item.change) for item in others):
         return changes_title(released, names, phrases)
     elsewhere = [item for item in others if not item.part.releases]
-    place = projects_named(parts_of(elsewhere), phrases) if elsewhere else phrases.not_released
-    return changes_title([item.change for item in elsewhere or others], f"{names}{phrases.semicolon}{place}", phrases)
+    origin = projects_named(parts_of(elsewhere), phrases) if elsewhere else phrases.not_released
+    return changes_title([item.change for item in elsewhere or others], f"{names}{phrases.semicolon}{origin}", phrases)
 
 
 def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) -> str:
@@ -73,46 +75,46 @@ def changes_title(changes: Sequence[Change], named: str, phrases: Phrasebook) ->
     news = [change for change in changes if is_news(change)]
     leading = most_important((change for change in news if change.section is not Section.OTHER), _CANDIDATES)
     if news and not leading:
-        said = phrases.count(len(news), phrases.kinds[Section.OTHER])
-    elif named and (leads := _leads(leading, TITLE_LIMIT - len(start) - 1, phrases)):
-        said = _joined(leads, phrases.semicolon)
+        text = phrases.count(len(news), phrases.kinds[Section.OTHER])
+    elif named and (leads := _lead_texts(leading, TITLE_LIMIT - len(start) - 1, phrases)):
+        text = _joined(leads, phrases.semicolon)
         if ": " in next(iter(leads)):
             start = f"{named} \u2013 "
     elif named and not changes:
-        start, said = "", phrases.released.format(names=named)
+        start, text = "", phrases.released.format(names=named)
     elif leading or (len(changes) == 1 and not named):
-        said = headline((leading or changes)[0], phrases)
+        text = headline((leading or changes)[0], phrases)
     else:
-        said = phrases.enumerated(counted_upkeep(changes, phrases))
-    return plain_title(start, said, "", phrases)
+        text = phrases.enumerated(counted_upkeep(changes, phrases))
+    return plain_title(start, text, "", phrases)
 
 
-def _leads(leading: Sequence[Change], room: int, phrases: Phrasebook) -> dict[str, Section]:
+def _lead_texts(leading: Sequence[Change], budget: int, phrases: Phrasebook) -> dict[str, Section]:
     """Return the texts of the changes that lead a title, each with its section."""
     leads: dict[str, Section] = {}
     last: Section | None = None
-    if leading and leading[0].section in GRAVE and not any(_fits(change, room, phrases) for change in leading):
+    if leading and leading[0].section in CRITICAL and not any(_fits(change, budget, phrases) for change in leading):
         # A long one is cut, but never left out for a smaller change.
-        return {cut_at_word(lead(leading[0], phrases), room): leading[0].section}
+        return {cut_at_word(lead(leading[0], phrases), budget): leading[0].section}
     for change in leading:
         # One label counts for the following changes of its section; a fix has one only where it needs it.
         text = lead(change, phrases, marked=change.section is not last)
-        unmarked = change.section not in GRAVE and text == lead(change, phrases, marked=False)
+        unmarked = change.section not in CRITICAL and text == lead(change, phrases, marked=False)
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         text = _shortened(text) if len(text) > limit else text
         size = len(text) + len(phrases.semicolon) * bool(leads)
-        fits = size <= room and len(text) <= limit and not text.endswith("…")
+        fits = size <= budget and len(text) <= limit and not text.endswith("…")
         if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
             leads[text] = change.section
-            room -= size
+            budget -= size
             last = last if unmarked else change.section
         if len(leads) == _LEADS:
             break
-    return leads or {cut_at_word(lead(change, phrases), room): change.section for change in leading[:1]}
+    return leads or {cut_at_word(lead(change, phrases), budget): change.section for change in leading[:1]}
 
 
 def _shortened(text: str) -> str:
-    """Return a text without its second deed, reasons and circumstances; unchanged if few words are left."""
+    """Return a text without its second action, reasons and circumstances; unchanged if few words are left."""
     first = " ".join(text.split(" ", _FEW_WORDS)[:_FEW_WORDS])
     for found in _REST.finditer(text, len(first.rstrip(",;"))):
         if found["verb"] is None or found["verb"].casefold() in VERBS:
@@ -121,18 +123,18 @@ def _shortened(text: str) -> str:
 
 
 def _joined(leads: Mapping[str, Section], semicolon: str) -> str:
-    (said, section), *others = leads.items()
-    comma, labelled = ", " in "".join(leads), ": " in said
+    (title, section), *others = leads.items()
+    comma, labelled = ", " in "".join(leads), ": " in title
     for text, own in others:
         # A comma inside a change, a new label, and the end of a label's section need a stronger sign.
         ended = labelled and own is not section
-        said = f"{said}{semicolon if comma or ended or ': ' in text else ', '}{text}"
+        title = f"{title}{semicolon if comma or ended or ': ' in text else ', '}{text}"
         section, labelled = own, ": " in text or (labelled and not ended)
-    return said
+    return title
 
 
-def _fits(change: Change, room: int, phrases: Phrasebook) -> bool:
-    return change.section in GRAVE and len(lead(change, phrases)) <= min(room, _FIRST_LIMIT)
+def _fits(change: Change, budget: int, phrases: Phrasebook) -> bool:
+    return change.section in CRITICAL and len(lead(change, phrases)) <= min(budget, _FIRST_LIMIT)
 
 
 def release_title(release: Release, repository: str, phrases: Phrasebook, changes: Sequence[Change] = ()) -> str:
@@ -142,24 +144,24 @@ def release_title(release: Release, repository: str, phrases: Phrasebook, change
     name = plain(masked_line(release.name or "", TITLE_LIMIT))
     titled = _adds(name, tag, project)
     if not titled:
-        title = _placed(_named(tag), project) if tag else phrases.new_release_of.format(project=project)
+        title = _with_project(_named(tag), project) if tag else phrases.new_release_of.format(project=project)
     elif tag and not _mentions(name, tag):
-        title = f"{_placed(_named(tag), project)}{phrases.colon}{name}"
+        title = f"{_with_project(_named(tag), project)}{phrases.colon}{name}"
     else:
-        title = _placed(name, project)
-    mark = f" ({phrases.pre_release})" if release.prerelease and not _SAYS_PRE.search(title) else ""
+        title = _with_project(name, project)
+    mark = f" ({phrases.pre_release})" if release.prerelease and not _PRE_RELEASE_WORD.search(title) else ""
     if changes and not titled:
         return changes_title(changes, f"{plain(title.strip())}{mark}", phrases)
     return plain_title("", title.strip(), mark, phrases)
 
 
-def plain_title(start: str, said: str, tail: str, phrases: Phrasebook) -> str:
+def plain_title(start: str, text: str, tail: str, phrases: Phrasebook) -> str:
     """Return a title of 1 to 120 characters, one line of plain text; a long text is cut."""
-    room = TITLE_LIMIT - len(start) - len(tail)
+    budget = TITLE_LIMIT - len(start) - len(tail)
     # Masked once more: pieces that were harmless alone may have met.
     line = (
-        f"{start}{cut_at_word(said, room)}{tail}"
-        if room >= _LEAST_ROOM or not start
+        f"{start}{cut_at_word(text, budget)}{tail}"
+        if budget >= _MIN_TEXT_BUDGET or not start
         else start.rstrip(": \u2013\u00a0")
     )
     return masked_line(plain(line), TITLE_LIMIT) or phrases.untitled
@@ -169,8 +171,8 @@ def counted_upkeep(hidden: Sequence[Change], phrases: Phrasebook) -> list[str]:
     """Return the numbers of changes that are not listed, each with its noun."""
     kinds = Counter(change.section for change in hidden)
     smaller = sum(number for section, number in kinds.items() if section not in UPKEEP)
-    said = [phrases.count(smaller, phrases.smaller)] if smaller else []
-    return [*said, *counted({section: kinds[section] for section in UPKEEP}, phrases)]
+    counts = [phrases.count(smaller, phrases.smaller)] if smaller else []
+    return [*counts, *counted({section: kinds[section] for section in UPKEEP}, phrases)]
 
 
 def counted(kinds: Mapping[Section, int], phrases: Phrasebook) -> list[str]:
@@ -197,13 +199,13 @@ def release_names(parts: Sequence[Part], phrases: Phrasebook) -> str:
     """
     releasing = [part for part in parts if part.releases]
     names = [
-        _placed(packages_named(part.packages, phrases), part.project)
+        _with_project(packages_named(part.packages, phrases), part.project)
         if part.packages
         else releases_named(part.releases, part.project, phrases, _NAMED if len(releasing) == 1 else 1)
         for part in releasing
     ]
     if len(names) > _NAMED:
-        shown = 2 if len(names[0]) + len(names[1]) <= _NAMES_ROOM else 1
+        shown = 2 if len(names[0]) + len(names[1]) <= _NAMES_LIMIT else 1
         others = sum(len(part.releases) for part in releasing[shown:])
         names[shown:] = [phrases.more.format(n=phrases.number(others))]
     return phrases.enumerated(names)
@@ -216,9 +218,9 @@ def releases_named(releases: Sequence[Release], project: str, phrases: Phraseboo
     tags = [f"{tag}{mark}" for tag, mark in named if tag]
     if not tags:
         return phrases.new_release_of.format(project=project) if releases else ""
-    if len(tags) > most or (len(tags) > 1 and sum(map(len, tags)) > _NAMES_ROOM):
-        tags = [phrases.say(phrases.release_range, first=tags[0], last=tags[-1])]
-    return _placed(phrases.enumerated(tags), project)
+    if len(tags) > most or (len(tags) > 1 and sum(map(len, tags)) > _NAMES_LIMIT):
+        tags = [phrases.format(phrases.release_range, first=tags[0], last=tags[-1])]
+    return _with_project(phrases.enumerated(tags), project)
 
 
 def _named(tag: str) -> str:
@@ -230,7 +232,7 @@ def _named(tag: str) -> str:
     return f"{of.package} {sign}{of.version}"
 
 
-def _placed(named: str, project: str) -> str:
+def _with_project(named: str, project: str) -> str:
     # Some tags name their project: `kettle-v1.2.0`.
     return named if not project or _mentions(named, project) else f"{project} {named}"
 
@@ -261,7 +263,7 @@ def packages_named(packages: Sequence[PackageRelease], phrases: Phrasebook) -> s
     names: list[str] = []
     for package in packages[:_NAMED]:
         name = f"{_package_name(package)}{mark_of(package.release, phrases)}"
-        if names and sum(map(len, names)) + len(name) > _NAMES_ROOM:
+        if names and sum(map(len, names)) + len(name) > _NAMES_LIMIT:
             break
         names.append(name)
     more = len(packages) - len(names)
@@ -307,8 +309,8 @@ def earlier_releases(releases: Sequence[Release], phrases: Phrasebook) -> str:
 
 def without_notes(release: Release, phrases: Phrasebook, *, busy: bool) -> str:
     """Return the sentence for a release without content; ``busy``: commits came that are not listed."""
-    said = phrases.maintenance if busy else phrases.no_notes
-    return said.format(tag=_tag_named(release, phrases), page=release_page(release, phrases.release_page))
+    phrase = phrases.maintenance if busy else phrases.no_notes
+    return phrase.format(tag=_tag_named(release, phrases), page=release_page(release, phrases.release_page))
 
 
 def upkeep_alone(release: Release, counts: str, phrases: Phrasebook) -> str:

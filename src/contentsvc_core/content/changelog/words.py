@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable, Mapping
 from typing import Final, TypeVar
 
-from contentsvc_core.content.changelog.grave import PLATFORM
+from contentsvc_core.content.changelog.critical import PLATFORM
 from contentsvc_core.content.sections import Section
 from contentsvc_core.on_demand import late
 
@@ -111,7 +111,7 @@ VERBS_ABROAD: Final[Mapping[str, Section]] = _table({
         исправить исправлен исправлена исправлено исправлены исправил исправление""",
 })  # fmt: skip
 #: Words of languages without spaces between words, and of Korean. Of upkeep and speed the first row that is found
-#: counts; of deeds the first word, or the last one of Japanese and Korean, whose verbs come last.
+#: counts; of actions the first word, or the last one of Japanese and Korean, whose verbs come last.
 WORDS_WITHOUT_SPACES: Final[Mapping[Section, str]] = {
     Section.DEPENDENCIES: "依赖|依賴|依存関係|의존성",
     Section.DOCUMENTATION: "文档|文檔|ドキュメント|문서|错别字",
@@ -218,7 +218,7 @@ _NAMES: Final = """
 DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
 """}))  # fmt: skip
-#: First words of deeds. Those in the list decide no section.
+#: First words of actions. Those in the list decide no section.
 _BEGIN_DEEDS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATION_VERBS | _table({None: """
     await bind bypass declare defer delay drain fail forward inject invoke isolate link map mask mount omit pad populate
     push query redirect refuse reload resize route scan scope shorten specify substitute surface swallow touch trim
@@ -274,7 +274,7 @@ _VULNERABILITY: Final = late(
 _WORD: Final = late(r"[^\W_]+")
 #: Types that are the verb of their subject: "remove: the old lid".
 _VERBS_AS_TYPES: Final = frozenset({"add", "change", "deprecate", "improve", "remove"})
-_DEEDS: Final = {
+_NAMED_WITHOUT_VERB: Final = {
     Section.FIXED: ("Fix", _FAULTY),
     Section.ADDED: ("Add", _NEW_THING),
     Section.SECURITY: ("Fix", _VULNERABILITY),
@@ -288,13 +288,13 @@ _LETTERS: Final = bytes(
     ord(chr(code).lower()) if re.match(r"[^\W_]", chr(code), re.ASCII) else 32 for code in range(256)
 )
 _FIRST_WORD: Final = late(r"[A-Za-z][a-z]+(?= (?P<next>\S+))")
-#: Nouns of deeds that begin subjects, by the imperative: "Removal of the lid".
-_NAMED_DEEDS: Final = late(
+#: Nouns of actions that begin subjects, by the imperative: "Removal of the lid".
+_VERBAL_NOUNS: Final = late(
     r"(?:(?P<improve>improvements? (?:for|in|of|on|to))|(?P<add>addition of)|(?P<deprecate>deprecation of)"
     r"|(?P<introduce>introduction of)|(?P<remove>removal of)) ",
     re.IGNORECASE,
 )
-_OF_NAMED_DEEDS: Final = frozenset({"addi", "depr", "impr", "intr", "remo"})
+_VERBAL_NOUN_STARTS: Final = frozenset({"addi", "depr", "impr", "intr", "remo"})
 #: The word after a noun.
 _NO_VERB: Final = late(
     r"(?:for|in|of|on|to|with|by|at|is|are|was|were|has|have|does|do|and|or|when|from)\Z", re.IGNORECASE
@@ -322,7 +322,7 @@ def words_in(text: str) -> list[str]:
 
 def imperative(text: str) -> str:
     """Return an English subject in the imperative: ``Added a lid`` and ``Adds a lid`` as ``Add a lid``."""
-    if text[:4].lower() in _OF_NAMED_DEEDS and (named := _NAMED_DEEDS.match(text)):
+    if text[:4].lower() in _VERBAL_NOUN_STARTS and (named := _VERBAL_NOUNS.match(text)):
         text = f"{(named.lastgroup or '').capitalize()} {text[named.end() :]}"
     verb = IMPERATIVES.get(text.partition(" ")[0].casefold())
     first = _FIRST_WORD.match(text) if verb else None
@@ -341,18 +341,18 @@ def imperative(text: str) -> str:
     return f"{_like(first[0], verb)}{rest}"
 
 
-def deed(text: str, section: Section, kind: str = "") -> str:
-    """Return a fix or a new thing that is only named as a deed: ``Empty value error`` as ``Fix empty value error``.
+def with_verb(text: str, section: Section, kind: str = "") -> str:
+    """Return a fix or a new thing that is only named with a verb: ``Empty value error`` as ``Fix empty value error``.
 
     ``kind`` is the type of the subject; it may be the verb.
     """
-    if section not in _DEEDS and kind not in _VERBS_AS_TYPES:
+    if section not in _NAMED_WITHOUT_VERB and kind not in _VERBS_AS_TYPES:
         return text
     first = text.partition(" ")[0].casefold()
     begins = first in _BEGIN_DEEDS
     if kind in _VERBS_AS_TYPES:
         return text if begins or _MAY_DO.match(text) else f"{kind.capitalize()} {continued(text)}"
-    verb, named = _DEEDS[section]
+    verb, named = _NAMED_WITHOUT_VERB[section]
     if begins and first in {"initial", "support"}:
         begins = _SUPPORT.match(text) is None
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
@@ -381,7 +381,7 @@ def _like(written: str, verb: str | None) -> str:
     return verb.capitalize() if written[0].isupper() else verb
 
 
-def says_abroad(section: Section, text: str) -> bool:
+def names_section_abroad(section: Section, text: str) -> bool:
     """Check that a text names its section in another language: by its first or last word, or without spaces."""
     first, last = text.partition(" ")[0], text.rpartition(" ")[2]
     if VERBS_ABROAD.get(first.casefold()) is section or LAST_WORDS.get(last.rstrip(".!").casefold()) is section:

@@ -24,21 +24,21 @@ from contentsvc_core.content.changelog import titles
 from contentsvc_core.content.changelog.lines import Voice, entry, joined, named, plain, voice_of
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line
 from contentsvc_core.content.changelog.people import contributors
-from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, untold
+from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, unmentioned
 from contentsvc_core.content.changelog.report import Part, Stage, in_order, items_of, report_of
 from contentsvc_core.content.changelog.select import Bump, Change, chained, is_news
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, is_foreign
-from contentsvc_core.content.sections import GRAVE, Section
+from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.content.writing import Brief, Draft, PackageRelease
 from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
-#: The characters of a page that notes leave to the other blocks.
-_NOTES_ROOM: Final = 5_000
+#: The characters of a page that are reserved for the blocks beside the notes.
+_NOTES_RESERVE: Final = 5_000
 #: In characters: the notes of one release among several, a heading, the closing lines that count left out changes.
 _NOTES_LIMIT: Final = 4_000
 _HEADING_LIMIT: Final = 80
-_COUNTS_ROOM: Final = 100
+_COUNTS_RESERVE: Final = 100
 #: The emoji of headings; none needs a variation selector.
 _EMOJI: Final = dict(zip(Section, "💥🔒✨🔄⏳🔥🐛⚡⏪📝🔹📦🔨", strict=True))
 #: The entries of one section and scope from which the scope is a line above them.
@@ -87,12 +87,12 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
     compare = [f"**{phrases.full_changelog}** {each}" for each in compared]
     named_as = titles.releases_named
     opening = _opening(voice, lambda: voice.announcement(named_as([release], part.project, phrases), many=False))
-    notes, cut = clean(release.body or "", options.longest - _NOTES_ROOM)
+    notes, cut = clean(release.body or "", options.longest - _NOTES_RESERVE)
     changes = notes_of(release).changes if notes else part.changes
     title = titles.release_title(release, part.repository, phrases, changes)
     if notes:
         start = [*opening, notes, *([titles.cut_notes(release, phrases)] if cut else [])]
-        more = untold(notes, part.changes) if options.notes == "fill" else []
+        more = unmentioned(notes, part.changes) if options.notes == "fill" else []
         heading = [_Block(f"## {phrases.also_in_release}")] if more else []
         blocks = chain(heading, _sections(more, part.base, "###", voice, options))
         linked = part.base is not None and f"{part.base}/compare/".casefold() in notes.casefold()
@@ -112,7 +112,7 @@ def _announcement(brief: Brief, release: Release, part: Part, options: Changelog
 
 def _together(brief: Brief, part: Part, options: ChangelogOptions, voice: Voice) -> Draft:
     names = titles.packages_named(part.packages, voice.phrases)
-    changes = in_order(change for stage in part.stages for change in stage.told.changes)
+    changes = in_order(change for stage in part.stages for change in stage.reported.changes)
     stages = tuple(replace(stage, changes=()) if stage.notes else stage for stage in part.stages)
     part = replace(part, stages=stages)
     opening = _opening(voice, lambda: voice.announcement(names, many=True))
@@ -136,12 +136,12 @@ def _first_line(parts: Sequence[Part], voice: Voice, brief: Brief) -> list[str]:
     stamps += [commit.timestamp for part in parts for commit in part.commits[-1:]]
     day = next(filter(None, map(titles.day_of, stamps)), None)
     when = phrases.period(brief.window) if brief.window else phrases.on(day) if day else ""
-    said = [
+    facts = [
         f"**{when}**" if when else "",
         phrases.enumerated(titles.counted(kinds, phrases)),
         linked if commits and voice.technical else "",
     ]
-    line = " · ".join(filter(None, said))
+    line = " · ".join(filter(None, facts))
     return [line] if line else []
 
 
@@ -170,29 +170,31 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left
 @final
 class _Block(Struct, frozen=True):
     text: str
-    #: Read as far as the page has room.
+    #: Read as far as the page has space.
     lines: Iterable[str] = ()
     #: The number of changes among the lines: a line each, or none.
     changes: int = 0
     #: Whether a full page shows the text too: it counts what the page leaves out.
-    kept: bool = False
+    always_shown: bool = False
 
 
 def page_of(start: Sequence[str], blocks: Iterable[_Block], ending: Sequence[str], voice: Voice, longest: int) -> str:
-    """Return a changelog of at most ``longest`` characters; changes without room are counted."""
+    """Return a changelog of at most ``longest`` characters; changes without space are counted."""
     texts, left_out = list(start), 0
-    room = longest - sum(len(block) + 2 for block in (*start, *ending)) - _COUNTS_ROOM
+    budget = longest - sum(len(block) + 2 for block in (*start, *ending)) - _COUNTS_RESERVE
     for block in blocks:
-        room -= len(block.text) + 2
+        budget -= len(block.text) + 2
         fitting: list[str] = []
         # A full page stays full: further changes are counted.
-        for line in block.lines if room >= 0 else ():
-            room -= len(line) + 1
-            if room < 0:
+        for line in block.lines if budget >= 0 else ():
+            budget -= len(line) + 1
+            if budget < 0:
                 break
             fitting.append(line)
         left_out += max(0, block.changes - len(fitting))
-        texts += [block.text, "\n".join(fitting)] if fitting else [block.text] if room >= 0 or block.kept else []
+        texts += (
+            [block.text, "\n".join(fitting)] if fitting else [block.text] if budget >= 0 or block.always_shown else []
+        )
     counted = [voice.phrases.count(left_out, voice.phrases.not_shown)] if left_out else []
     return joined([*texts, *counted, *ending])
 
@@ -256,15 +258,15 @@ def _stages(part: Part, mark: str, voice: Voice, options: ChangelogOptions) -> I
         elif visible or listed < titles.RELEASES_LISTED:
             listed += 1
             yield _Block(f"{mark} {titles.release_line(stage.release, voice.phrases)}")
-            yield from [] if visible else map(_Block, _told(stage.release, stage, voice.phrases))
+            yield from [] if visible else map(_Block, _release_notes(stage.release, stage, voice.phrases))
         else:
             unlisted.insert(0, stage.release)
         yield from _sections(stage.changes, part.base, f"{mark}#", voice, options)
     if unlisted:
-        yield _Block(titles.earlier_releases(unlisted, voice.phrases), kept=True)
+        yield _Block(titles.earlier_releases(unlisted, voice.phrases), always_shown=True)
 
 
-def _told(release: Release, stage: Stage, phrases: Phrasebook) -> list[str]:
+def _release_notes(release: Release, stage: Stage, phrases: Phrasebook) -> list[str]:
     notes, cut = clean(release.body or "", _NOTES_LIMIT)
     if not notes:
         return [titles.without_notes(release, phrases, busy=stage.busy)]
@@ -275,25 +277,25 @@ def _told(release: Release, stage: Stage, phrases: Phrasebook) -> list[str]:
 
 def _packages(part: Part, mark: str, voice: Voice, options: ChangelogOptions) -> Iterator[_Block]:
     phrases = voice.phrases
-    telling = [stage for stage in part.stages if stage.package and stage.tells]
-    common = [stage for stage in part.stages if stage.common and stage.tells]
+    with_content = [stage for stage in part.stages if stage.package and stage.has_content]
+    common = [stage for stage in part.stages if stage.common and stage.has_content]
     # Common changes that break come first.
-    grave = any(change.section in GRAVE for stage in common for change in stage.changes)
-    for stage in [*common, *telling] if grave else [*telling, *common]:
+    has_critical = any(change.section in CRITICAL for stage in common for change in stage.changes)
+    for stage in [*common, *with_content] if has_critical else [*with_content, *common]:
         name = phrases.across_packages if stage.package is None else titles.package_line(stage.package, phrases)
-        yield from [_Block(f"{mark} {name}")] if telling else []
+        yield from [_Block(f"{mark} {name}")] if with_content else []
         if stage.notes:
             yield _Block(lowered(stage.notes, len(mark)))
         else:
-            yield from _sections(stage.changes, part.base, f"{mark}#" if telling else mark, voice, options)
+            yield from _sections(stage.changes, part.base, f"{mark}#" if with_content else mark, voice, options)
         if stage.package is not None:
             yield from (_Block(f"**{phrases.full_changelog}** {each}") for each in _compared(stage.package, part.base))
-    silent = [stage.package for stage in part.stages if stage.package and not stage.tells]
-    lines = [titles.package_line(package, phrases) for package in silent]
-    if telling and silent:
+    empty = [stage.package for stage in part.stages if stage.package and not stage.has_content]
+    lines = [titles.package_line(package, phrases) for package in empty]
+    if with_content and empty:
         yield _Block(phrases.also_released.format(packages=phrases.enumerated(lines)))
-    elif silent:
-        compared = [" · ".join((line, *_compared(of, part.base))) for line, of in zip(lines, silent, strict=True)]
+    elif empty:
+        compared = [" · ".join((line, *_compared(of, part.base))) for line, of in zip(lines, empty, strict=True)]
         yield _Block(f"{mark} {phrases.releases}", [f"- {line}" for line in compared])
 
 

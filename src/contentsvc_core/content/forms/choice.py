@@ -90,7 +90,7 @@ _OF_FILES: Final = {frozenset({PathClass.TEST}): "test", frozenset({PathClass.TO
 
 
 def _reason(brief: Brief, parts: Sequence[Part], post: str = "") -> str:
-    counted = Counter(_counted(change) for part in parts for stage in part.stages for change in stage.told.changes)
+    counted = Counter(_counted(change) for part in parts for stage in part.stages for change in stage.reported.changes)
     if _without_entry(parts):
         shown = evolve(brief.options, hidden=frozenset(), hidden_paths=(), hidden_authors=frozenset())
         unhidden = parts if shown == brief.options else report_of(brief, shown)

@@ -42,15 +42,15 @@ _UPGRADE: Final = (Section.BREAKING, Section.DEPRECATED)
 
 def write_blog_post(news: News, brief: Brief) -> Draft:
     lead = news.announced[0] if news.announced and not news.lead else None
-    told = lead if lead and not _is_acted_on(lead, news) else None
+    unlisted = lead if lead and not _is_acted_on(lead, news) else None
     gaps = [*news.gaps, *wording.as_written(news)]
     notes = _notes(news, brief.release)
-    # What the author tells readers in prose is no list of entries.
-    listed = not (notes and news.tells)
+    # What the author writes for readers in prose is no list of entries.
+    listed = not (notes and news.is_prose)
     blocks = [
-        _introduction(news, lead, "" if notes else news.lead, told=told, counts=listed),
-        *(_upgrade(news, lead, told) if listed else []),
-        *(block for section in wording.THEMES if listed for block in _section(news, section, lead, told)),
+        _introduction(news, lead, "" if notes else news.lead, unlisted=unlisted, counts=listed),
+        *(_upgrade(news, lead, unlisted) if listed else []),
+        *(block for section in wording.THEMES if listed for block in _section(news, section, lead, unlisted)),
         *notes,
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
@@ -68,15 +68,15 @@ def _is_acted_on(lead: Item, news: News) -> bool:
     return section is Section.SECURITY and len(news.of(section)) > 1
 
 
-def _introduction(news: News, lead: Item | None, author_said: str, *, told: Item | None, counts: bool) -> str:
-    said = [
+def _introduction(news: News, lead: Item | None, author_lead: str, *, unlisted: Item | None, counts: bool) -> str:
+    sentences = [
         inline(wording.opening(news)),
-        inline(author_said) if lead is None else _lead(lead, news, linked=told is lead),
+        inline(author_lead) if lead is None else _lead(lead, news, linked=unlisted is lead),
     ]
     more = [_explanation(lead, news)] if lead and not quoted_notes(lead.change) else []
     if counts and len(news.announced) >= _COUNTED_FROM:
-        more.append(news.voice.say(news.phrases.figures, counts=wording.counted_kinds(news.announced, news.phrases)))
-    return " ".join(filter(None, [*said, *map(inline, [*more, *wording.besides(news)])]))
+        more.append(news.voice.format(news.phrases.figures, counts=wording.counted_kinds(news.announced, news.phrases)))
+    return " ".join(filter(None, [*sentences, *map(inline, [*more, *wording.besides(news)])]))
 
 
 def _lead(lead: Item, news: News, *, linked: bool) -> str:
@@ -85,28 +85,28 @@ def _lead(lead: Item, news: News, *, linked: bool) -> str:
     return f"{inline(line.rstrip('.'))} {' '.join(links)}." if links else inline(with_period(line))
 
 
-def _upgrade(news: News, lead: Item | None, told: Item | None) -> list[str]:
-    items = [item for section in _UPGRADE for item in news.of(section) if item is not told]
+def _upgrade(news: News, lead: Item | None, unlisted: Item | None) -> list[str]:
+    items = [item for section in _UPGRADE for item in news.of(section) if item is not unlisted]
     if not items:
         return []
     lines = _lines(items, news, lead, explained=len(items))
-    start = [f"## {news.voice.say(news.phrases.upgrade)}", news.voice.say(news.phrases.upgrade_advice)]
+    start = [f"## {news.voice.format(news.phrases.upgrade)}", news.voice.format(news.phrases.upgrade_advice)]
     return [*start, *wording.listed(lines, len(items), news)]
 
 
-def _section(news: News, section: Section, lead: Item | None, told: Item | None) -> list[str]:
-    items = [item for item in news.of(section) if item is not told]
+def _section(news: News, section: Section, lead: Item | None, unlisted: Item | None) -> list[str]:
+    items = [item for item in news.of(section) if item is not unlisted]
     lines = _lines(items[:_LISTED], news, lead, explained=_EXPLAINED)
     return [f"## {news.voice.theme(section)}", *wording.listed(lines, len(items), news)] if items else []
 
 
 def _lines(items: Sequence[Item], news: News, lead: Item | None, *, explained: int) -> list[str]:
     more = [
-        "" if item is lead or place >= explained or quoted_notes(item.change) else _explanation(item, news)
-        for place, item in enumerate(items)
+        "" if item is lead or index >= explained or quoted_notes(item.change) else _explanation(item, news)
+        for index, item in enumerate(items)
     ]
     bold = any(more) or any(quoted_notes(item.change) for item in items)
-    return [_line(item, news, told, bold=bold) for item, told in zip(items, more, strict=True)]
+    return [_line(item, news, explanation, bold=bold) for item, explanation in zip(items, more, strict=True)]
 
 
 def _explanation(item: Item, news: News) -> str:
@@ -115,15 +115,17 @@ def _explanation(item: Item, news: News) -> str:
 
 def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
     change = item.change
-    told = wording.said_of(item, news, code=True)
-    scope = wording.scope_of(item, told, news)
-    place = f"{item.part.project} ({scope})" if news.several and scope else item.part.project if news.several else scope
-    label = f"{inline(place)}{news.phrases.colon}" if place else ""
+    text = wording.change_text(item, news, code=True)
+    scope = wording.scope_of(item, text, news)
+    origin = (
+        f"{item.part.project} ({scope})" if news.several and scope else item.part.project if news.several else scope
+    )
+    label = f"{inline(origin)}{news.phrases.colon}" if origin else ""
     # A period behind a number would begin a list unless it is escaped.
-    said = f"{label}{inline(_sentence(told, item, news))}"
-    said = f"- **{said}**" if bold else f"- {said}"
-    said = " ".join([said, *([inline(explanation)] if explanation else []), *_references(item, news)])
-    return f"{said}{quoted_notes(change)}"
+    line = f"{label}{inline(_sentence(text, item, news))}"
+    line = f"- **{line}**" if bold else f"- {line}"
+    line = " ".join([line, *([inline(explanation)] if explanation else []), *_references(item, news)])
+    return f"{line}{quoted_notes(change)}"
 
 
 def _sentence(text: str, item: Item, news: News) -> str:
@@ -139,7 +141,7 @@ def _references(item: Item, news: News) -> list[str]:
 
 def _notes(news: News, release: Release | None) -> list[str]:
     entries = any(item.change.noted for item in news.items)
-    if release is None or not (news.tells if entries else news.lead):
+    if release is None or not (news.is_prose if entries else news.lead):
         return []
     notes, cut = clean(release.body or "", _NOTES_LIMIT)
     return [notes, *([titles.cut_notes(release, news.phrases)] if cut else [])] if "\n\n" in notes else []
@@ -159,7 +161,7 @@ def _releases(news: News, brief: Brief) -> list[str]:
         if news.voice.technical and not part.packages:
             before = brief.previous_tag if brief.release is not None else releases[0].tag_name
             between = titles.compare_links(before, releases[-1].tag_name, part.base)
-            blocks += [phrases.say(phrases.compare, link=tags) for tags in between]
+            blocks += [phrases.format(phrases.compare, link=tags) for tags in between]
     fitting = bounded(blocks, _RELEASES_LIMIT)
     target = wording.page(news)
     if several:
@@ -175,18 +177,18 @@ def _thanks(news: News) -> list[str]:
     if not news.people:
         return []
     thanked = news.phrases.enumerated(named(news.people, news.phrases, _THANKED))
-    heading = f"## {news.voice.say(news.phrases.thanks_heading)}"
-    return [heading, news.voice.say(news.phrases.thanks, names=thanked)]
+    heading = f"## {news.voice.format(news.phrases.thanks_heading)}"
+    return [heading, news.voice.format(news.phrases.thanks, names=thanked)]
 
 
 def _about(news: News, brand: BrandIdentity | None) -> list[str]:
     phrases, company = news.phrases, news.voice.company
     if brand is None or not company:
         return []
-    blocks = [inline(news.voice.say(phrases.signature, company=company))]
+    blocks = [inline(news.voice.format(phrases.signature, company=company))]
     if description := masked_line(brand.company_description or "", _DESCRIPTION_LIMIT):
         name = link(inline(company), safe_url(brand.website_url))
-        blocks += [f"## {phrases.say(phrases.about, company=name)}", inline(description)]
+        blocks += [f"## {phrases.format(phrases.about, company=name)}", inline(description)]
     return blocks
 
 
@@ -205,7 +207,7 @@ def write_investor_update(news: News) -> Draft:
         " ".join([phrases.scope, *wording.as_written(news), *news.gaps]),
     ]
     if voice.company and about:
-        title = phrases.say(phrases.investor_title, subject=voice.company, when=f", {about}")
+        title = phrases.format(phrases.investor_title, subject=voice.company, when=f", {about}")
     else:
         title = _in_period(news, phrases.investor_title, voice.company or about)
     return Draft(title=titles.plain_title("", title, "", phrases), markdown=joined(blocks))
@@ -215,34 +217,34 @@ def _in_period(news: News, phrase: str, who: str = "") -> str:
     pushed = [titles.day_of(commit.timestamp) for part in news.active for commit in part.commits[-1:]]
     day = max(filter(None, pushed), default=None) if not news.releases else None
     when = news.phrases.period(news.window) if news.window else news.phrases.on(day) if day else ""
-    return news.voice.say(
+    return news.voice.format(
         phrase, subject=who or titles.projects_named(news.active, news.phrases), when=f", {when}" if when else ""
     )
 
 
 def _summary(news: News, about: str) -> str:
     phrases, voice = news.phrases, news.voice
-    said = [_in_period(news, phrases.covers, about)]
+    sentences = [_in_period(news, phrases.covers, about)]
     if news.releases and not about:
         releases = phrases.enumerated(titles.counted_releases((release for _, release in news.releases), phrases))
-        said.append(
-            voice.say(phrases.covers_releases, releases=releases, tags=titles.release_names(news.active, phrases))
+        sentences.append(
+            voice.format(phrases.covers_releases, releases=releases, tags=titles.release_names(news.active, phrases))
         )
     elif not about:
-        said.append(phrases.nothing_released)
-    said += [news.lead] if news.lead else []
+        sentences.append(phrases.nothing_released)
+    sentences += [news.lead] if news.lead else []
     if len(news.items) > 1:
-        said.append(voice.say(phrases.figures, counts=wording.counted_kinds(news.items, phrases)))
+        sentences.append(voice.format(phrases.figures, counts=wording.counted_kinds(news.items, phrases)))
     elif not news.items and (counts := titles.counted(news.upkeep, phrases)):
-        said.append(voice.say(phrases.nothing_shipped, counts=phrases.enumerated(counts)))
+        sentences.append(voice.format(phrases.nothing_shipped, counts=phrases.enumerated(counts)))
     commits = [commit for part in news.active for commit in part.commits]
     people = len(contributors(author for commit in commits for author in authors(commit, parse(commit.message))))
     if people:
         counted = phrases.count(len(commits), phrases.commit_count)
-        said.append(
-            voice.say(phrases.activity, commits=counted, people=phrases.count(people, phrases.contributor_count))
+        sentences.append(
+            voice.format(phrases.activity, commits=counted, people=phrases.count(people, phrases.contributor_count))
         )
-    return inline(plain(" ".join(said)))
+    return inline(plain(" ".join(sentences)))
 
 
 def _shipped(news: News) -> list[str]:
@@ -256,8 +258,8 @@ def _shipped(news: News) -> list[str]:
 
 def _completed(item: Item, news: News) -> str:
     more = "" if item.change.notes else plain(_explanation(item, news))
-    said = inline(f"{_sentence(wording.said_of(item, news), item, news)} {more}".rstrip())
-    return f"- {inline(item.part.project)}{news.phrases.colon}{said}" if news.several else f"- {said}"
+    text = inline(f"{_sentence(wording.change_text(item, news), item, news)} {more}".rstrip())
+    return f"- {inline(item.part.project)}{news.phrases.colon}{text}" if news.several else f"- {text}"
 
 
 def _dated_releases(news: News) -> list[str]:

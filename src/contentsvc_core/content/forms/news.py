@@ -16,16 +16,16 @@ from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import first_sentence
 from contentsvc_core.content.changelog.report import Item, Part, report_of
 from contentsvc_core.content.changelog.select import Change, importance, is_minor
-from contentsvc_core.content.changelog.tenses import narrated
+from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.changelog.titles import counted, parts_of, projects_named, release_names, title_of
 from contentsvc_core.content.changelog.words import imperative
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook, is_foreign
-from contentsvc_core.content.sections import GRAVE, UPKEEP, Section
+from contentsvc_core.content.sections import CRITICAL, UPKEEP, Section
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief
 from contentsvc_core.events.normalized import MAX_COMMITS, Release
 
-#: In characters; a longer address leaves no room for a text.
+#: In characters; a longer address leaves no space for a text.
 _URL_LIMIT: Final = 1_000
 #: The candidates for the first place, for the case that the most important change is too long.
 _CANDIDATES: Final = 3
@@ -65,7 +65,7 @@ class News:
     #: The first paragraph of the only release's notes: plain, whole sentences; may be empty.
     lead: str
     #: Whether the only release's notes are prose for readers.
-    tells: bool = False
+    is_prose: bool = False
     #: The numbers of changes that are only counted.
     upkeep: Mapping[Section, int]
     left_out: int
@@ -102,9 +102,9 @@ class News:
     def gaps(self) -> list[str]:
         """The sentences that name the limits of the post: events that were not read, and very large pushes."""
         phrases = self.phrases
-        said = [phrases.count(self.left_out, phrases.not_covered)] if self.left_out else []
+        sentences = [phrases.count(self.left_out, phrases.not_covered)] if self.left_out else []
         incomplete = any(part.incomplete for part in self.active)
-        return [*said, *([phrases.incomplete.format(n=phrases.number(MAX_COMMITS))] if incomplete else [])]
+        return [*sentences, *([phrases.incomplete.format(n=phrases.number(MAX_COMMITS))] if incomplete else [])]
 
 
 def news_of(brief: Brief) -> News:
@@ -113,12 +113,12 @@ def news_of(brief: Brief) -> News:
     items: list[Item] = []
     upkeep: Counter[Section] = Counter()
     leads: list[str] = []
-    tells = False
+    is_prose = False
     for part in parts:
         for stage in part.stages:
-            notes = stage.told
+            notes = stage.reported
             leads += [notes.lead] if stage.release else []
-            tells = tells or notes.tells
+            is_prose = is_prose or notes.is_prose
             upkeep.update(
                 # A fix of a lock file is no fix for readers who see no lock files.
                 Section.INTERNAL if change.section in _NOTICED else change.section
@@ -137,7 +137,7 @@ def news_of(brief: Brief) -> News:
         parts=parts,
         items=sorted(items, key=lambda item: importance(item.change)),
         lead=leads[0] if len(leads) == 1 else "",
-        tells=tells and len(leads) == 1,
+        is_prose=is_prose and len(leads) == 1,
         upkeep=upkeep,
         left_out=brief.left_out,
         people=contributors(authors),
@@ -147,7 +147,7 @@ def news_of(brief: Brief) -> News:
 def _is_news(change: Change, voice: Voice) -> bool:
     if not change.shown or change.section not in _NOTICED:
         return False
-    return voice.technical or change.section in GRAVE or _INSIDE.search(change.text) is None
+    return voice.technical or change.section in CRITICAL or _INSIDE.search(change.text) is None
 
 
 def _spelled_out(change: Change, voice: Voice) -> Change:
@@ -166,18 +166,18 @@ def counted_kinds(items: Iterable[Item], phrases: Phrasebook) -> str:
     return phrases.enumerated(counted(Counter(item.change.section for item in items), phrases))
 
 
-def besides(news: News, told: Sequence[Item] = ()) -> list[str]:
-    """Return sentences with the numbers of untold changes outside the releases: later, or in other repositories."""
+def besides(news: News, mentioned: Sequence[Item] = ()) -> list[str]:
+    """Return sentences with the numbers of other changes outside the releases: later, or in other repositories."""
     phrases = news.phrases
-    told_ids = set(map(id, told))
-    others = [item for item in news.others if id(item) not in told_ids]
+    mentioned_ids = set(map(id, mentioned))
+    others = [item for item in news.others if id(item) not in mentioned_ids]
     since = [item for item in others if pending(item)]
     elsewhere = [item for item in others if not pending(item)]
-    said = [phrases.say(phrases.not_released_counts, counts=counted_kinds(since, phrases))] if since else []
+    sentences = [phrases.format(phrases.not_released_counts, counts=counted_kinds(since, phrases))] if since else []
     if elsewhere:
         of = projects_named(parts_of(elsewhere), phrases)
-        said.append(phrases.say(phrases.elsewhere, subject=of, counts=counted_kinds(elsewhere, phrases)))
-    return said
+        sentences.append(phrases.format(phrases.elsewhere, subject=of, counts=counted_kinds(elsewhere, phrases)))
+    return sentences
 
 
 def page(news: News) -> tuple[bool, str] | None:
@@ -193,16 +193,16 @@ def page(news: News) -> tuple[bool, str] | None:
     return (False, bases[0]) if bases else None
 
 
-def post_title(news: News, told: Sequence[Item] | None = None) -> str:
-    """Return the title of a post; ``told``: the changes that its text names, if it leaves out others."""
+def post_title(news: News, mentioned: Sequence[Item] | None = None) -> str:
+    """Return the title of a post; ``mentioned``: the changes that its text names, if it leaves out others."""
     phrases = news.phrases
-    start = phrases.say(phrases.news_title, subject=projects_named(news.active, phrases))
-    said = first_sentence(news.lead)[0].rstrip(".")
-    items = news.items if told is None or not (told or said) else told
-    return title_of(items, news.active, phrases, start, said)
+    start = phrases.format(phrases.news_title, subject=projects_named(news.active, phrases))
+    lead_sentence = first_sentence(news.lead)[0].rstrip(".")
+    items = news.items if mentioned is None or not (mentioned or lead_sentence) else mentioned
+    return title_of(items, news.active, phrases, start, lead_sentence)
 
 
-def alike(items: Sequence[Item]) -> tuple[Item, ...]:
+def lead_candidates(items: Sequence[Item]) -> tuple[Item, ...]:
     """Return the most important items, as far as they have the section of the first one."""
     kinds = [(item.change.section, is_minor(item.change)) for item in items[:_CANDIDATES]]
     return tuple(item for item, kind in zip(items, kinds, strict=False) if kind == kinds[0])
@@ -214,28 +214,28 @@ def opening(news: News) -> str:
     return news.voice.news(projects_named(news.active, news.phrases))
 
 
-def said_of(item: Item, news: News, *, code: bool = False) -> str:
-    """Return the text of a change, in English as a deed or as behaviour; ``code`` keeps marks of code."""
+def change_text(item: Item, news: News, *, code: bool = False) -> str:
+    """Return the text of a change, in English as an action or as behaviour; ``code`` keeps marks of code."""
     text = sentence(item.change.text)
-    text = narrated(text) if news.phrases is ENGLISH else text
+    text = conjugated(text) if news.phrases is ENGLISH else text
     return text if code else plain(text)
 
 
 def line_of(item: Item, news: News) -> str:
     """Return a change as a plain line, with a label where its words do not name the section."""
-    said = labelled(item.change, said_of(item, news), news.phrases)
-    places = [item.part.project] if news.several else []
-    if scope := plain(scope_of(item, said, news)):
-        places.append(scope)
+    text = labelled(item.change, change_text(item, news), news.phrases)
+    qualifiers = [item.part.project] if news.several else []
+    if scope := plain(scope_of(item, text, news)):
+        qualifiers.append(scope)
     if pending(item):
-        places.append(news.phrases.not_released)
-    return f"{said} ({', '.join(places)})" if places else said
+        qualifiers.append(news.phrases.not_released)
+    return f"{text} ({', '.join(qualifiers)})" if qualifiers else text
 
 
-def scope_of(item: Item, said: str, news: News) -> str:
+def scope_of(item: Item, text: str, news: News) -> str:
     """Return the part of the code for readers who know it, unless the words of the change name it."""
     scope = item.change.scope if news.voice.technical else ""
-    named, words = _SCOPES.split(scope.casefold())[-1], said.casefold()
+    named, words = _SCOPES.split(scope.casefold())[-1], text.casefold()
     # Most words do not contain it, and a compiled pattern costs more.
     is_named = named in words and re.search(rf"(?<!\w){re.escape(named)}s?(?!\w)", words)
     return "" if is_named else scope
@@ -249,16 +249,16 @@ def explained(item: Item, news: News) -> str:
 
 
 def excerpt(change: Change, phrases: Phrasebook) -> str:
-    """Return an explanation of a change: whole sentences, in English told as changes are; may be empty."""
+    """Return an explanation of a change: whole sentences, in English in the tense of changes; may be empty."""
     bodies = (change.body, *(message.body for message in change.messages[1:_COMMITS_READ]))
-    rest = next(filter(None, (explanation(body, said=change.text) for body in bodies)), "")
-    told: list[str] = []
+    rest = next(filter(None, (explanation(body, subject=change.text) for body in bodies)), "")
+    sentences: list[str] = []
     while rest and phrases is ENGLISH:
         first, rest = first_sentence(rest)
-        # "Adds a lid" is a deed, too.
+        # "Adds a lid" is an action, too.
         asked = imperative(first)
-        told.append(said if (said := narrated(asked)) != asked else narrated(first))
-    return " ".join(told) or rest
+        sentences.append(result if (result := conjugated(asked)) != asked else conjugated(first))
+    return " ".join(sentences) or rest
 
 
 def listed(lines: Sequence[str], of: int, news: News) -> list[str]:
@@ -268,17 +268,17 @@ def listed(lines: Sequence[str], of: int, news: News) -> list[str]:
     return [*blocks, news.phrases.count(hidden, news.phrases.not_shown)] if hidden else blocks
 
 
-def also(news: News, told: Sequence[Item]) -> list[str]:
-    told_ids = set(map(id, told))
-    counts = counted_kinds([item for item in news.announced if id(item) not in told_ids], news.phrases)
-    return [news.voice.say(news.phrases.also, counts=counts)] if counts else []
+def also(news: News, mentioned: Sequence[Item]) -> list[str]:
+    mentioned_ids = set(map(id, mentioned))
+    counts = counted_kinds([item for item in news.announced if id(item) not in mentioned_ids], news.phrases)
+    return [news.voice.format(news.phrases.also, counts=counts)] if counts else []
 
 
 def where_to_read(news: News, shown: str) -> str:
     """Return the link to the release's page, or to the repository; ``shown`` is its address, or Markdown."""
     target = page(news)
     release = target is not None and target[0]
-    return news.voice.say(news.phrases.more_in_notes if release else news.phrases.more_in_repository, url=shown)
+    return news.voice.format(news.phrases.more_in_notes if release else news.phrases.more_in_repository, url=shown)
 
 
 def as_written(news: News) -> list[str]:

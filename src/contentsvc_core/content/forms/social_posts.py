@@ -66,8 +66,8 @@ def write_linkedin_post(news: News) -> Draft:
     while True:
         named = [*([lead] if lead else []), *points]
         counts = [*wording.also(news, named), *wording.besides(news, named)]
-        told = wording.explained(lead, news) if lead else plain(first_sentence(news.lead)[1])
-        paragraphs = [_hook(news, lead), inert(told), _listed(points, news), inert(" ".join(counts))]
+        explanation = wording.explained(lead, news) if lead else plain(first_sentence(news.lead)[1])
+        paragraphs = [_hook(news, lead), inert(explanation), _listed(points, news), inert(" ".join(counts))]
         markdown = "\n\n".join(filter(None, [*paragraphs, *_closing(news)])) + "\n"
         if len(markdown) <= LINKEDIN_LIMIT or not points:
             return Draft(title=wording.post_title(news, named), markdown=markdown)
@@ -75,16 +75,18 @@ def write_linkedin_post(news: News) -> Draft:
 
 
 def _lead(news: News) -> Item | None:
-    room = HOOK_LIMIT - len(wording.opening(news)) - 1
-    candidates = wording.alike(news.announced)
-    return next((item for item in candidates if len(wording.line_of(item, news)) < room), next(iter(candidates), None))
+    budget = HOOK_LIMIT - len(wording.opening(news)) - 1
+    candidates = wording.lead_candidates(news.announced)
+    return next(
+        (item for item in candidates if len(wording.line_of(item, news)) < budget), next(iter(candidates), None)
+    )
 
 
 def _hook(news: News, lead: Item | None) -> str:
     start = wording.opening(news)
-    room = max(HOOK_LIMIT - len(start) - 2, _POINT_LIMIT // 2)
-    said = wording.line_of(lead, news) if lead else first_sentence(plain(news.lead))[0]
-    return inert(f"{start} {with_period(cut_at_word(said, room))}" if said else start)
+    budget = max(HOOK_LIMIT - len(start) - 2, _POINT_LIMIT // 2)
+    text = wording.line_of(lead, news) if lead else first_sentence(plain(news.lead))[0]
+    return inert(f"{start} {with_period(cut_at_word(text, budget))}" if text else start)
 
 
 def _points(news: News, lead: Item | None) -> list[Item]:
@@ -115,8 +117,8 @@ def _closing(news: News) -> list[str]:
     tags = {tag.casefold(): tag for name in names if (tag := hashtag(name)) and len(tag) <= _TAG_LIMIT}
     people = len(news.people)
     return [
-        voice.say(phrases.breaking_warning) if news.of(Section.BREAKING) else "",
-        voice.say(phrases.thanks_people, n=phrases.number(people)) if people >= _THANKED_FROM else "",
+        voice.format(phrases.breaking_warning) if news.of(Section.BREAKING) else "",
+        voice.format(phrases.thanks_people, n=phrases.number(people)) if people >= _THANKED_FROM else "",
         wording.where_to_read(news, plain_url(target[1])) if target else "",
         " ".join(list(tags.values())[:_HASHTAGS]),
     ]
@@ -124,49 +126,49 @@ def _closing(news: News) -> list[str]:
 
 def write_twitter_post(news: News) -> Draft:
     target = wording.page(news)
-    room = TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if target else 0)
-    text, told = _fitting(news, room)
-    more, named = _more(news, told, room - weight(text) - len(_GAP))
+    budget = TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if target else 0)
+    text, mentioned = _fitting(news, budget)
+    more, named = _more(news, mentioned, budget - weight(text) - len(_GAP))
     blocks = [*map(inline, filter(None, [text, more])), *([plain_url(target[1])] if target else [])]
-    return Draft(title=wording.post_title(news, [*told, *named]), markdown=f"{_GAP.join(blocks)}\n")
+    return Draft(title=wording.post_title(news, [*mentioned, *named]), markdown=f"{_GAP.join(blocks)}\n")
 
 
-def _fitting(news: News, room: int) -> tuple[str, list[Item]]:
-    """Return the beginning of a post for X, and the change that it tells."""
+def _fitting(news: News, budget: int) -> tuple[str, list[Item]]:
+    """Return the beginning of a post for X, and the change that it mentions."""
     start = wording.opening(news)
-    items = wording.alike(news.announced)
-    said = dict.fromkeys([plain(news.lead), first_sentence(plain(news.lead))[0]] if news.lead else [])
-    texts: list[tuple[str, list[Item]]] = [(f"{start} {each}", []) for each in said]
+    items = wording.lead_candidates(news.announced)
+    leads = dict.fromkeys([plain(news.lead), first_sentence(plain(news.lead))[0]] if news.lead else [])
+    texts: list[tuple[str, list[Item]]] = [(f"{start} {each}", []) for each in leads]
     for item in items:
         line = with_period(f"{start} {wording.line_of(item, news)}")
         more = wording.explained(item, news)
         texts += [(each, [item]) for each in ([f"{line} {more}", line] if more else [line])]
-    if not items and not said:
+    if not items and not leads:
         texts.append((" ".join([start, *wording.besides(news)]), []))
-    for text, told in texts:
-        if weight(shown := inactive(text)) <= room:
-            return shown, told
-    last, told = texts[-1]
-    cuts = (inactive(cut_at_word(last, limit)) for limit in range(room, 0, -1))
-    return next(cut for cut in cuts if weight(cut) <= room), told
+    for text, mentioned in texts:
+        if weight(shown := inactive(text)) <= budget:
+            return shown, mentioned
+    last, mentioned = texts[-1]
+    cuts = (inactive(cut_at_word(last, limit)) for limit in range(budget, 0, -1))
+    return next(cut for cut in cuts if weight(cut) <= budget), mentioned
 
 
-def _more(news: News, told: list[Item], room: int) -> tuple[str, list[Item]]:
-    """Return what else is new, as far as a post for X has room, and the changes that it names.
+def _more(news: News, mentioned: list[Item], budget: int) -> tuple[str, list[Item]]:
+    """Return what else is new, as far as a post for X has space, and the changes that it names.
 
     The text has the first changes, and the numbers of the rest.
     """
-    others = [item for item in news.announced if item not in told]
+    others = [item for item in news.announced if item not in mentioned]
     named = [item for item in others if not is_minor(item.change) or item.change.noted]
     # The number of a single change says less than the change.
     named = others if len(others) - len(named) == 1 else named
     most = len(named) if len(named) == len(others) == _OTHERS + 1 else _OTHERS
-    if any(item.change.section is Section.BREAKING for item in told):
+    if any(item.change.section is Section.BREAKING for item in mentioned):
         named.sort(key=lambda item: item.change.section is Section.BREAKING)
     for count in range(min(most, len(named)), -1, -1):
         lines = [with_period(wording.line_of(item, news)) for item in named[:count]]
-        text = inactive(" ".join([*lines, *wording.also(news, [*told, *named[:count]])]))
-        if text and weight(text) <= room:
+        text = inactive(" ".join([*lines, *wording.also(news, [*mentioned, *named[:count]])]))
+        if text and weight(text) <= budget:
             return text, named[:count]
     return "", []
 

@@ -1,7 +1,8 @@
 """The phrases of the writers. Each language has a file, ``english.json`` and so on.
 
-A list of two phrases is for one and for many; a list of four has a phrase for each tone. ``{…}`` is a place for a
-value, which callers escape. A file without all phrases is refused, and a test compares the places of all languages.
+A list of two phrases is for one and for many; a list of four has a phrase for each tone. ``{…}`` is a placeholder
+of a value, which callers escape. A file without all phrases is refused, and a test compares the placeholders of all
+languages.
 """
 
 import re
@@ -157,7 +158,7 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
     deprecated: Count
     scope: str
 
-    def say(self, phrase: str, **values: str) -> str:
+    def format(self, phrase: str, **values: str) -> str:
         return _FILLING.vformat(phrase, (), values) if ":de}" in phrase else phrase.format(**values)
 
     def number(self, number: int) -> str:
@@ -165,7 +166,7 @@ class Phrasebook(Struct, frozen=True, kw_only=True):
 
     def count(self, number: int, phrase: Count, **values: str) -> str:
         singular = number == 1 or (number == 0 and self.zero_is_one)
-        return self.say(phrase.one if singular else phrase.many, n=self.number(number), **values)
+        return self.format(phrase.one if singular else phrase.many, n=self.number(number), **values)
 
     def enumerated(self, parts: Sequence[str]) -> str:
         if not parts:

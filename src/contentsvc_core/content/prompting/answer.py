@@ -80,7 +80,7 @@ def _text_fault(markdown: str, content_type: ContentType) -> str | None:
 
 
 def length_of(markdown: str, content_type: ContentType) -> int:
-    """Count the characters of a text as its place counts them; a Markdown link is its text and its address."""
+    """Count the characters of a text as its network counts them; a Markdown link is its text and its address."""
     text = _LINK.sub(r"\1 \2", markdown).strip()
     if content_type is not ContentType.TWITTER_POST:
         return len(text)

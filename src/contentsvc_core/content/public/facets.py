@@ -43,7 +43,7 @@ HEADING: Final = re.compile(r"<h([1-6])>(?:[^\w<]{1,3} )?([^<]{1,80})</h\1>")
 #: ``**scope:**`` at the beginning of an entry, and ``**scope**`` above the entries of one, as the writer prints them.
 _SCOPE: Final = re.compile(r"<li>\s*(?:<p>)?<strong>([^<]{1,60}?)(?::</strong>|</strong>\s*(?:</p>\s*)?<ul>)")
 #: The size of a post's facets, in bytes: a database holds them in an index, whose rows have about 2,700 at most.
-_ROOM: Final = 1_000
+_FACETS_LIMIT: Final = 1_000
 #: In place of the repositories that did not fit: a changelog of chosen repositories does not show the post.
 _MORE_REPOSITORIES: Final = "repository:*"
 
@@ -74,7 +74,7 @@ def scopes_of(post: Post) -> tuple[str, ...]:
 def facets_of(post: Post) -> tuple[str, ...]:
     repositories = [f"repository:{folded(name)}" for name in repositories_in(post.source_metadata)]
     labels = [f"label:{label.value}" for label in labels_of(post)]
-    remaining = _ROOM - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
+    remaining = _FACETS_LIMIT - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
     fitting = _fitting(repositories, remaining)
     remaining -= sum(map(_size, fitting))
     shown = fitting if len(fitting) == len(repositories) else [*fitting, _MORE_REPOSITORIES]

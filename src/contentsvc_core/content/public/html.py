@@ -63,7 +63,7 @@ def nested(content: str, *, under: int) -> str:
 @define
 class _Block:
     around: "_Block | None"
-    #: The place of ``dir``, before the end of the tag.
+    #: The position of ``dir``, before the end of the tag.
     at: int = 0
     #: Whether its first letter reads from right to left; ``None``: it has no letter.
     is_leftward: bool | None = None

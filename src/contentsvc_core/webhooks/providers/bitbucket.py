@@ -245,7 +245,7 @@ BITBUCKET: Final = Provider(
         url_field="URL",
         content_type=None,
         events=("Repository push",),
-        said="repository push",
+        events_text="repository push",
     ),
     operation_id="connectBitbucket",
     api_url="https://api.bitbucket.org/2.0",

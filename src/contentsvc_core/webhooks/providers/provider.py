@@ -26,7 +26,7 @@ class Setup:
     #: The content type to choose there; ``None``: the code host offers no choice.
     content_type: str | None = "application/json"
     events: tuple[str, ...] = field(converter=tuple[str, ...])
-    said: str = "pushes and releases"
+    events_text: str = "pushes and releases"
 
 
 @final

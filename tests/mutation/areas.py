@@ -14,7 +14,7 @@ _EXPLAINED: Final = Path(__file__).with_name("explained.toml")
 
 @final
 @frozen(kw_only=True)
-class Room:
+class Area:
     """Modules in which no unexplained mutant may survive."""
 
     name: str
@@ -23,13 +23,13 @@ class Room:
     tests: tuple[str, ...]
 
 
-ROOMS: Final = (
-    Room(
+AREAS: Final = (
+    Area(
         name="signature",
         modules=("webhooks.signature",),
         tests=("tests/core/test_signature.py", "tests/core/test_decision.py"),
     ),
-    Room(
+    Area(
         name="claim",
         modules=("webhooks.settlement", "webhooks.decision"),
         tests=(
@@ -37,7 +37,7 @@ ROOMS: Final = (
             *("tests/usecases/test_receive.py", "tests/core/test_providers.py"),
         ),
     ),
-    Room(
+    Area(
         name="limiter",
         modules=("access.window", "access.rates", "usecases.limit"),
         tests=("tests/core/test_window.py", "tests/usecases/test_limit.py"),
@@ -57,8 +57,8 @@ AT_IMPORT: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def room_of(module: str) -> Room | None:
-    return next((room for room in ROOMS if module in room.modules), None)
+def area_of(module: str) -> Area | None:
+    return next((area for area in AREAS if module in area.modules), None)
 
 
 def explained() -> Mapping[str, str]:
