@@ -9,6 +9,8 @@ from contentsvc_core.events.normalized import Event, Release
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.schedules import Schedule
+from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import Trigger
 
 
@@ -67,6 +69,21 @@ def a_trigger(at: datetime = START, **fields: Any) -> Trigger:
         "created_at": at,
     }
     return Trigger(**values | fields)
+
+
+def a_schedule(at: datetime = START, **fields: Any) -> Schedule:
+    values: dict[str, Any] = {
+        "id": "sch_1",
+        "organization_id": "org_1",
+        "name": "Every morning",
+        "cron": Cron(frequency=Frequency.DAILY, hour=9, minute=0),
+        "repository_ids": (1,),
+        "output_type": ContentType.CHANGELOG,
+        "created_at": at,
+        "updated_at": at,
+        "due_at": at,
+    }
+    return Schedule(**values | fields)
 
 
 def a_release(tag_name: str = "v1", **fields: Any) -> Release:

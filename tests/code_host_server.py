@@ -8,17 +8,16 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from typing import Any, Self, cast
-from urllib.parse import parse_qs, urlsplit
+from typing import Any
 
 import httpx
 from attrs import define, field, frozen
 
 from contentsvc_core.webhooks.signature import sign
+from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.server_process import PLAIN
 
 #: A token with all permissions.
@@ -27,6 +26,7 @@ TOKEN = "ghp_0123456789abcdefABCDEF"
 READER = "ghp_reader"
 REPOSITORY = "acme/lighthouse"
 REPOSITORY_ID = 4242
+_JSON = {"Content-Type": "application/json; charset=utf-8"}
 
 
 @frozen(kw_only=True)
@@ -76,29 +76,21 @@ class HostPull:
     repository_id: int = REPOSITORY_ID
 
 
-@frozen(kw_only=True)
-class ReceivedRequest:
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    body: Any
-
-
-class CodeHostServer:
+class CodeHostServer(HttpServer):
     """Serves until its context ends; tests may change its attributes."""
 
+    protocol = "HTTP/1.1"
+
     def __init__(self, *, forge: bool = False) -> None:
+        super().__init__()
         self.forge = forge
         self.repositories: dict[str, dict[str, Any]] = {REPOSITORY: _repository(REPOSITORY_ID, REPOSITORY)}
         self.private = False
         #: The ids of renamed repositories, by their old names.
         self.renamed: dict[str, int] = {}
         self.hooks: dict[int, HostHook] = {}
-        self.requests: list[ReceivedRequest] = []
         self.fault: Fault | None = None
         self.faulted = 0
-        #: The addresses of clients: one port is one connection.
-        self.connections: set[int] = set()
         self.page_size = 100
         self.pulls: dict[int, HostPull] = {}
         #: Whether there is a GraphQL endpoint, and whether tokens may read pull requests.
@@ -106,26 +98,14 @@ class CodeHostServer:
         self.reads_pulls = True
         self.ended = threading.Event()
         self._ids = count(7001)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-
-    @property
-    def origin(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
     def api_url(self) -> str:
-        return f"{self.origin}/api/v1" if self.forge else self.origin
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
+        return f"{self.url}/api/v1" if self.forge else self.url
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__()
 
     @property
     def hook(self) -> HostHook:
@@ -185,11 +165,23 @@ class CodeHostServer:
         )
         hook.deliveries.sort(key=lambda each: each["delivered_at"], reverse=True)
 
+    def reply(self, request: ReceivedRequest, /) -> Reply | None:
+        fault = self.fault
+        meant = fault is not None and fault.method in {"", request.method} and re.search(fault.path, request.path)
+        if fault is None or not meant or (fault.times and self.faulted >= fault.times):
+            status, body, headers = self.answer(request)
+            return status, {**_JSON, **headers}, b"" if body is None else json.dumps(body).encode()
+        self.faulted += 1
+        if fault.after:
+            self.answer(request)
+        if fault.silent:
+            self.ended.wait()
+            return None
+        return fault.status, {**_JSON, **fault.headers}, fault.body
+
     def answer(self, request: ReceivedRequest) -> tuple[int, Any, dict[str, str]]:
         """Return status, body and headers of an answer."""
-        parts = urlsplit(request.path)
-        path = parts.path.removeprefix("/api/v1") if self.forge else parts.path
-        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
+        path = request.path.removeprefix("/api/v1") if self.forge else request.path
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if token and (token not in {TOKEN, READER} or scheme != ("token" if self.forge else "Bearer")):
             return 401, {"message": f"Bad credentials: {token}"}, {}
@@ -201,7 +193,7 @@ class CodeHostServer:
         if number is not None:
             name = next((each for each, known in self.repositories.items() if known["id"] == int(number)), "")
         if name in self.renamed:
-            prefix = self.api_url if self.forge else self.origin
+            prefix = self.api_url if self.forge else self.url
             return 301, {"message": "Moved"}, {"Location": f"{prefix}/repositories/{self.renamed[name]}{rest}"}
         known = next((each for each in self.repositories.values() if each["full_name"].lower() == name.lower()), None)
         if known is None or (self.private and not token):
@@ -212,7 +204,7 @@ class CodeHostServer:
             return self._pull(rest)
         forbidden: tuple[int, Any, dict[str, str]]
         forbidden = 403, {"message": "Resource not accessible by personal access token"}, {}
-        return self._hooks(request, known, rest, query) if token == TOKEN else forbidden
+        return self._hooks(request, known, rest) if token == TOKEN else forbidden
 
     def add(self, *pulls: HostPull) -> None:
         self.pulls |= {each.number: each for each in pulls}
@@ -283,22 +275,20 @@ class CodeHostServer:
         own.sort(key=lambda each: each.number)
         return {"nodes": [{"number": each.number, "merged": each.merged} for each in own[:most]]}
 
-    def _hooks(
-        self, request: ReceivedRequest, known: Mapping[str, Any], rest: str, query: Mapping[str, str]
-    ) -> tuple[int, Any, dict[str, str]]:
+    def _hooks(self, request: ReceivedRequest, known: Mapping[str, Any], rest: str) -> tuple[int, Any, dict[str, str]]:
         own = [hook for hook in self.hooks.values() if hook.repository == known["full_name"]]
         if rest == "/hooks":
             if request.method == "POST":
                 return self._create(request.body, known, own)
-            size = int(query.get("limit" if self.forge else "per_page", "30"))
-            start = (int(query.get("page", "1")) - 1) * size
+            size = int(request.query.get("limit" if self.forge else "per_page", "30"))
+            start = (int(request.query.get("page", "1")) - 1) * size
             return 200, [_hook_body(hook) for hook in own[start : start + size]], {}
         found = re.fullmatch(r"/hooks/(\d+)(/deliveries|/config)?(?:/(\d+)/attempts)?", rest)
         hook = None if found is None else self.hooks.get(int(found[1]))
         if found is None or hook is None or hook not in own:
             return 404, {"message": "Not Found"}, {}
         if found[2] == "/deliveries":
-            return self._deliveries(request, hook, found[3], query)
+            return self._deliveries(request, hook, found[3])
         match request.method:
             case "PATCH":
                 if (found[2] == "/config") is self.forge:
@@ -334,7 +324,7 @@ class CodeHostServer:
         return 201, _hook_body(created), {}
 
     def _deliveries(
-        self, request: ReceivedRequest, hook: HostHook, attempt: str | None, query: Mapping[str, str]
+        self, request: ReceivedRequest, hook: HostHook, attempt: str | None
     ) -> tuple[int, Any, dict[str, str]]:
         if self.forge:
             return 404, {"message": "Not Found"}, {}
@@ -345,11 +335,11 @@ class CodeHostServer:
             if found["guid"] in hook.sent:
                 self._attempt(hook, found["guid"], redelivery=True)
             return 202, {}, {}
-        size = min(int(query.get("per_page", "30")), self.page_size)
-        start = int(query.get("cursor", "v1_0").removeprefix("v1_"))
+        size = min(int(request.query.get("per_page", "30")), self.page_size)
+        start = int(request.query.get("cursor", "v1_0").removeprefix("v1_"))
         headers: dict[str, str] = {}
         if start + size < len(hook.deliveries):
-            following = f"{self.origin}{urlsplit(request.path).path}?per_page={size}&cursor=v1_{start + size}"
+            following = f"{self.url}{request.path}?per_page={size}&cursor=v1_{start + size}"
             headers["Link"] = f'<{following}>; rel="next"'
         return 200, hook.deliveries[start : start + size], headers
 
@@ -390,54 +380,6 @@ def _hook_body(hook: HostHook) -> dict[str, Any]:
         "updated_at": "2026-01-01T12:00:00Z",
         "created_at": "2026-01-01T12:00:00Z",
     }
-
-
-def _handler(server: CodeHostServer) -> Callable[..., BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def _serve(self) -> None:
-            server.connections.add(self.client_address[1])
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            request = ReceivedRequest(
-                method=self.command,
-                path=self.path,
-                headers={name.lower(): value for name, value in self.headers.items()},
-                body=json.loads(raw) if raw else None,
-            )
-            server.requests.append(request)
-            fault = server.fault
-            meant = fault is not None and fault.method in {"", request.method} and re.search(fault.path, request.path)
-            if fault is None or not meant or (fault.times and server.faulted >= fault.times):
-                status, body, headers = server.answer(request)
-                self._send(status, b"" if body is None else json.dumps(body).encode(), headers)
-                return
-            server.faulted += 1
-            if fault.after:
-                server.answer(request)
-            if fault.silent:
-                server.ended.wait()
-                self.close_connection = True
-                return
-            self._send(fault.status, fault.body, fault.headers)
-
-        do_GET = do_POST = do_PATCH = do_DELETE = _serve  # noqa: N815  # the base class's names
-
-        def _send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            if status != 204:
-                self.send_header("Content-Type", "application/json; charset=utf-8")
-                self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base class's name
-            """Log nothing."""
-
-    return cast("Callable[..., BaseHTTPRequestHandler]", Handler)
 
 
 def limits_end() -> str:

@@ -43,7 +43,7 @@ async def tokens_of(stores: Stores, clock: Clock) -> Mapping[str, str]:
     """Return the tokens of the addresses with due messages, by address, as in their mails."""
     now = clock.now()
     due = await stores.outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
-    taken = await stores.outbox.take([each.id for each in due], now=now, until=now + timedelta(minutes=1))
+    taken = await stores.outbox.take([each.id for each in due], now=now, lease=timedelta(minutes=1))
     return {
         each.recipient.address: each.token for message in taken for each in message.addressees if each.token is not None
     }

@@ -1,7 +1,8 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
 from typing import Any, Final, TypeVar, final
 
 from contentsvc_core.errors import Overloaded
@@ -151,3 +152,19 @@ def shares(*, connections: int = 10) -> Shares:
 def threads() -> ThreadPoolExecutor:
     """Create the threads of ``asyncio.to_thread``: more than the shares use at once, so that some are always free."""
     return ThreadPoolExecutor(max_workers=_THREADS, thread_name_prefix="offload")
+
+
+async def in_thread(work: Callable[[], _Result], *, name: str | None = None) -> _Result:
+    """Run a blocking function in a thread that the interpreter does not wait for at exit, as it does for a pool's."""
+    answer: Future[_Result] = Future()
+    # Always runs: only the waiting may be cancelled.
+    answer.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            answer.set_result(work())
+        except Exception as exc:  # noqa: BLE001  # raised in the caller
+            answer.set_exception(exc)
+
+    Thread(target=run, name=name, daemon=True).start()
+    return await asyncio.wrap_future(answer)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND = timedelta(milliseconds=1)
+MILLISECOND = timedelta(milliseconds=1)
 #: Every time zone can show the points in time from the first one to before the last one.
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _LAST = datetime(9999, 12, 31, tzinfo=UTC)
@@ -32,12 +32,12 @@ def read_iso(text: str) -> datetime | None:
 
 def to_ms(at: datetime) -> int:
     """Return the milliseconds since the epoch, for a store."""
-    return (at - EPOCH) // _MILLISECOND
+    return (at - EPOCH) // MILLISECOND
 
 
 def from_ms(ms: int) -> datetime:
     """Return the point in time that :func:`to_ms` has encoded."""
-    return EPOCH + ms * _MILLISECOND
+    return EPOCH + ms * MILLISECOND
 
 
 def iso_ms(at: datetime) -> str:

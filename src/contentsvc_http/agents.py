@@ -8,14 +8,12 @@ from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.application import Application
-from contentsvc_core.content.editing import MARKDOWN_LIMIT
 from contentsvc_http.auth import caller
+from contentsvc_http.body_budget import MAX_POST_BODY
 from contentsvc_http.errors import Refused
 from contentsvc_http.same_origin import origin_of
 from contentsvc_mcp import is_installed
 
-#: In bytes: a Markdown of 100,000 characters, each as two escapes of six bytes, and space for the other fields.
-_MAX_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 #: The values that a message may have. The protocol's library takes a microsecond for each, on the event loop.
 _MAX_VALUES: Final = 10_000
 #: The quotation marks that a message may have: twice the strings, and those within a long Markdown.
@@ -32,7 +30,7 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
     own_origin = origin_of(app.base_url)
 
     # There are no streams (GET) and no sessions to delete (DELETE): both get a 405.
-    @post("/mcp", status_code=200, include_in_schema=False, request_max_body_size=_MAX_BODY)
+    @post("/mcp", status_code=200, include_in_schema=False, request_max_body_size=MAX_POST_BODY)
     async def mcp(request: Request[Any, Any, Any]) -> Response[bytes]:
         key = await caller(request, app.authenticator, None)
         # Against DNS rebinding: browsers send the origin of the calling page (MCP, Streamable HTTP, security warning).

@@ -9,12 +9,16 @@ from io import BytesIO
 from types import TracebackType
 from typing import Final, cast, final
 
+from contentsvc_core.content.editing import MARKDOWN_LIMIT
 from contentsvc_core.usecases.receive import LARGE_BODY
 from contentsvc_core.webhooks.decision import BODY_TOO_LARGE, MAX_BODY
 from contentsvc_core.webhooks.outcomes import answer
 from contentsvc_http.asgi import ASGIApp, HTTPRequestEvent, Receive, Scope, Send
 from contentsvc_http.errors import RETRY_AFTER_S, Refused
 
+#: The maximum size of a body with a post, in bytes: twelve for each character of its Markdown (two escapes of six in
+#: JSON, or four of three in a form), and space for the other fields.
+MAX_POST_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 #: In bytes, of a process for large deliveries: two of the largest, because one integration gets half.
 CAPACITY: Final = 2 * MAX_BODY
 #: The budget for large bodies of other requests, in bytes: about ten of the largest, which are changes of posts.

@@ -44,7 +44,7 @@ async def test_a_repository_is_read_with_and_without_a_token(server: CodeHostSer
     assert "authorization" not in bare.headers
     assert bearing.headers["authorization"] == f"{'token' if server.forge else 'Bearer'} {TOKEN}"
     assert bearing.headers["user-agent"].startswith("contentsvc/")
-    assert len(server.connections) == 1
+    assert server.connections == 1
 
 
 async def test_a_hook_is_created_changed_found_and_removed(server: CodeHostServer, host: RestCodeHost) -> None:
@@ -292,7 +292,7 @@ async def test_a_renamed_repository_is_followed_and_its_request_is_sent_again_wh
 
 async def test_a_token_is_not_sent_on_to_another_host(github: CodeHostServer, host: RestCodeHost) -> None:
     with CodeHostServer() as other:
-        github.fault = Fault(status=307, headers={"Location": f"{other.origin}/repos/{REPOSITORY}/hooks"})
+        github.fault = Fault(status=307, headers={"Location": f"{other.url}/repos/{REPOSITORY}/hooks"})
 
         found = refused(await host.create_hook(REPOSITORY, HOOK, token=TOKEN))
 

@@ -68,7 +68,7 @@ async def test_a_query_asks_for_many_and_a_request_for_one(server: CodeHostServe
     ]
     # A server like GitHub's without GraphQL is first asked for it.
     assert len(queries) == (-(-50 // BATCH) if server.graphql else ONE_BY_ONE + (not server.forge))
-    assert len(server.connections) == 1
+    assert server.connections == 1
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ async def test_a_query_asks_for_many_and_a_request_for_one(server: CodeHostServe
     [("", "/graphql"), ("/api/v3", "/api/graphql"), ("/code/api/v3/", "/code/api/graphql"), ("/api", "/api/graphql")],
 )
 async def test_graphql_has_its_path_beside_the_rest_api(github: CodeHostServer, url: str, path: str) -> None:
-    host = RestCodeHost(f"{github.origin}{url}")
+    host = RestCodeHost(f"{github.url}{url}")
     await read(host, 12)
     await host.close()
 

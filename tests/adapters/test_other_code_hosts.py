@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Generator
 from datetime import UTC, datetime
 
 import pytest
-from tests.scripted_api import ScriptedApi, scripted_api
+from tests.scripted_api import ScriptedApi
 
 from contentsvc_adapters.codehosts.bitbucket import BitbucketClient
 from contentsvc_adapters.codehosts.clients import HostClient, client_of
@@ -35,7 +35,7 @@ ALL_COMMITS = CommitRange(head="b" * 40, before="", limit=500)
 
 @pytest.fixture
 def api() -> Generator[ScriptedApi]:
-    with scripted_api() as created:
+    with ScriptedApi() as created:
         yield created
 
 
@@ -75,22 +75,22 @@ class TestGitlab:
     NAME = "acme/harbour/lighthouse"
 
     async def test_a_project_of_a_subgroup_is_read(self, api: ScriptedApi, gitlab: HostClient) -> None:
-        api.reply(
+        api.prepare(
             f"GET {PROJECT}", {"id": 4242, "path_with_namespace": "Acme/harbour/lighthouse", "default_branch": "trunk"}
         )
 
         assert await gitlab.repository(self.NAME, token=TOKEN) == HostAnswer(
             value=RemoteRepository(id=4242, full_name="Acme/harbour/lighthouse", default_branch="trunk"), status=200
         )
-        assert [each.token for each in api.requests] == [f"Bearer {TOKEN}"]
+        assert [each.headers.get("authorization") for each in api.requests] == [f"Bearer {TOKEN}"]
 
     async def test_a_hook_is_created_found_changed_and_removed(self, api: ScriptedApi, gitlab: HostClient) -> None:
         hooks = f"{PROJECT}/hooks"
-        api.reply(f"POST {hooks}", {"id": 9, "url": HOOK.url}, status=201)
-        api.reply(f"GET {hooks}", [{"id": 8, "url": "https://other.example"}, {"id": 9, "url": HOOK.url}])
-        api.reply(f"GET {hooks}/9", {"id": 9, "url": HOOK.url})
-        api.reply(f"PUT {hooks}/9", {"id": 9, "url": HOOK.url})
-        api.reply(f"DELETE {hooks}/9", None, status=204)
+        api.prepare(f"POST {hooks}", {"id": 9, "url": HOOK.url}, status=201)
+        api.prepare(f"GET {hooks}", [{"id": 8, "url": "https://other.example"}, {"id": 9, "url": HOOK.url}])
+        api.prepare(f"GET {hooks}/9", {"id": 9, "url": HOOK.url})
+        api.prepare(f"PUT {hooks}/9", {"id": 9, "url": HOOK.url})
+        api.prepare(f"DELETE {hooks}/9", None, status=204)
 
         assert await gitlab.create_hook(self.NAME, HOOK, token=TOKEN) == HostAnswer(value="9", status=201)
         path = "/api/webhooks/gitlab/org_1/int_1/4242"
@@ -112,8 +112,8 @@ class TestGitlab:
 
         page = [event(number, "200", "2026-03-04T06:00:00Z") for number in range(3, 23)]
         last = [event(2, "internal error", "2026-03-04T05:00:00Z"), event(1, "503", "2026-02-04T05:00:00Z")]
-        api.reply(f"GET {PROJECT}/hooks/9/events", page, last)
-        api.reply(f"POST {PROJECT}/hooks/9/events/2/resend", {"response_status": 200}, status=201)
+        api.prepare(f"GET {PROJECT}/hooks/9/events", page, last)
+        api.prepare(f"POST {PROJECT}/hooks/9/events/2/resend", {"response_status": 200}, status=201)
 
         listed = await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN)
 
@@ -141,7 +141,7 @@ class TestGitlab:
             "response_status": "200",
             "created_at": "2026-03-04T06:00:00Z",
         }
-        api.reply(f"GET {PROJECT}/hooks/9/events", [old])
+        api.prepare(f"GET {PROJECT}/hooks/9/events", [old])
 
         refusal = refused(await gitlab.deliveries(self.NAME, "9", since=SINCE, token=TOKEN))
 
@@ -160,7 +160,7 @@ class TestGitlab:
             }
 
         newest_first = [commit(number) for number in range(120, 0, -1)]
-        api.reply(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
+        api.prepare(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
         all_commits = CommitRange(head="b" * 40, before="a" * 40, limit=500)
 
         read = await gitlab.commits(self.NAME, all_commits, token=TOKEN)
@@ -168,10 +168,10 @@ class TestGitlab:
         assert [each.message for each in read.found] == [f"feat: {number}" for number in range(1, 121)]
         assert (read.is_cut, read.refusal) == (False, None)
         assert [each.query["ref_name"] for each in api.requests] == [f"{'a' * 40}..{'b' * 40}"] * 2
-        api.reply(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
+        api.prepare(f"GET {PROJECT}/repository/commits", newest_first[:100], newest_first[100:])
         cut = await gitlab.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=50), token=TOKEN)
         assert ([each.message for each in cut.found][::49], cut.is_cut) == (["feat: 71", "feat: 120"], True)
-        api.reply(f"GET {PROJECT}/repository/commits", [])
+        api.prepare(f"GET {PROJECT}/repository/commits", [])
         await gitlab.commits(self.NAME, ALL_COMMITS, token=TOKEN)
         assert api.requests[-1].query["ref_name"] == ALL_COMMITS.head
 
@@ -181,9 +181,9 @@ class TestGitlab:
             return {**known, "state": "merged", "author": {"username": "grace"}, "description": "Bright.", **more}
 
         head = "c" * 40
-        api.reply(f"GET {PROJECT}/merge_requests/7", merge(7, merge_commit_sha="d" * 40))
-        api.reply(f"GET {PROJECT}/merge_requests/9", merge(9, project_id=1))
-        api.reply(f"GET {PROJECT}/repository/commits/{head}/merge_requests", [merge(5, state="opened"), merge(6)])
+        api.prepare(f"GET {PROJECT}/merge_requests/7", merge(7, merge_commit_sha="d" * 40))
+        api.prepare(f"GET {PROJECT}/merge_requests/9", merge(9, project_id=1))
+        api.prepare(f"GET {PROJECT}/repository/commits/{head}/merge_requests", [merge(5, state="opened"), merge(6)])
 
         read = await gitlab.pull_requests(
             self.NAME, 4242, NamedPullRequests(numbers=[7, 8, 9], commits=[head]), token=TOKEN
@@ -209,7 +209,7 @@ class TestGitlab:
     async def test_a_refusal_has_its_reason(
         self, api: ScriptedApi, gitlab: HostClient, status: int, body: object, fault: HostFault, message: str
     ) -> None:
-        api.reply(f"POST {PROJECT}/hooks", body, status=status)
+        api.prepare(f"POST {PROJECT}/hooks", body, status=status)
 
         found = refused(await gitlab.create_hook(self.NAME, HOOK, token=TOKEN))
 
@@ -222,7 +222,7 @@ class TestBitbucket:
 
     async def test_a_repository_has_the_number_of_its_uuid(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         body = {"uuid": UUID, "full_name": "acme/lighthouse", "mainbranch": {"name": "trunk"}}
-        api.reply(f"GET {REPOSITORY}", body, {**body, "mainbranch": None})
+        api.prepare(f"GET {REPOSITORY}", body, {**body, "mainbranch": None})
 
         assert await bitbucket.repository(self.NAME, token=None) == HostAnswer(
             value=RemoteRepository(id=NUMBER, full_name="acme/lighthouse", default_branch="trunk"), status=200
@@ -230,16 +230,16 @@ class TestBitbucket:
         empty = await bitbucket.repository(self.NAME, token=TOKEN)
         assert isinstance(empty, HostAnswer)
         assert empty.value.default_branch is None
-        assert [each.token for each in api.requests] == [None, f"Bearer {TOKEN}"]
+        assert [each.headers.get("authorization") for each in api.requests] == [None, f"Bearer {TOKEN}"]
 
     async def test_a_hook_is_created_found_changed_and_removed(self, api: ScriptedApi, bitbucket: HostClient) -> None:
         hooks, hook = f"{REPOSITORY}/hooks", {"uuid": "{9}", "url": HOOK.url}
-        api.reply(f"POST {hooks}", hook, status=201)
+        api.prepare(f"POST {hooks}", hook, status=201)
         other = {"uuid": "{8}", "url": "https://other.example"}
-        api.reply(f"GET {hooks}", {"values": [other], "next": f"{api.url}?page=2"}, {"values": [hook]})
-        api.reply(f"GET {hooks}/%7B9%7D", hook)
-        api.reply(f"PUT {hooks}/%7B9%7D", hook)
-        api.reply(f"DELETE {hooks}/%7B9%7D", None, status=204)
+        api.prepare(f"GET {hooks}", {"values": [other], "next": f"{api.url}?page=2"}, {"values": [hook]})
+        api.prepare(f"GET {hooks}/%7B9%7D", hook)
+        api.prepare(f"PUT {hooks}/%7B9%7D", hook)
+        api.prepare(f"DELETE {hooks}/%7B9%7D", None, status=204)
 
         assert await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN) == HostAnswer(value="{9}", status=201)
         found = await bitbucket.find_hook(self.NAME, "/api/webhooks/gitlab/org_1/int_1/4242", token=TOKEN)
@@ -275,7 +275,7 @@ class TestBitbucket:
             }
 
         listing = f"GET {REPOSITORY}/commits/{'b' * 40}"
-        api.reply(
+        api.prepare(
             listing,
             {"values": [commit(3), commit(2)], "next": f"{api.url}/x?ctx=d0e&page=aBc&exclude=y"},
             {"values": [commit(1)]},
@@ -286,7 +286,7 @@ class TestBitbucket:
         assert [each.message for each in read.found] == ["feat: 1", "feat: 2", "feat: 3"]
         assert [(each.query["page"], each.query.get("ctx")) for each in api.requests] == [("1", None), ("aBc", "d0e")]
         assert {each.query["exclude"] for each in api.requests} == {"a" * 40}
-        api.reply(listing, {"values": []})
+        api.prepare(listing, {"values": []})
         await bitbucket.commits(self.NAME, ALL_COMMITS, token=TOKEN)
         assert "exclude" not in api.requests[-1].query
         assert read.found[0].author.name == "Grace Example"
@@ -300,8 +300,8 @@ class TestBitbucket:
             return {**known, "author": {"nickname": "grace"}, "description": "Bright.", **more}
 
         head = "c" * 40
-        api.reply(f"GET {REPOSITORY}/pullrequests/7", pull(7))
-        api.reply(f"GET {REPOSITORY}/commit/{head}/pullrequests", {"values": [pull(5, state="OPEN"), pull(6)]})
+        api.prepare(f"GET {REPOSITORY}/pullrequests/7", pull(7))
+        api.prepare(f"GET {REPOSITORY}/commit/{head}/pullrequests", {"values": [pull(5, state="OPEN"), pull(6)]})
 
         read = await bitbucket.pull_requests(
             self.NAME, NUMBER, NamedPullRequests(numbers=[7, 8], commits=[head]), token=TOKEN
@@ -316,7 +316,7 @@ class TestBitbucket:
         assert elsewhere.found == ()
 
     async def test_a_refusal_names_the_rights_of_the_token(self, api: ScriptedApi, bitbucket: HostClient) -> None:
-        api.reply(f"POST {REPOSITORY}/hooks", {"type": "error", "error": {"message": "No access"}}, status=403)
+        api.prepare(f"POST {REPOSITORY}/hooks", {"type": "error", "error": {"message": "No access"}}, status=403)
 
         refusal = refused(await bitbucket.create_hook(self.NAME, HOOK, token=TOKEN))
 
@@ -349,7 +349,7 @@ class TestForgejoAndGitea:
 
     async def test_commits_are_read_oldest_first_up_to_a_limit(self, api: ScriptedApi, forge: HostClient) -> None:
         newest_first = [self.commit(9, author=None), *map(self.commit, range(8, 0, -1))]
-        api.reply(f"GET {self.COMMITS}", newest_first[:5], newest_first[5:], [])
+        api.prepare(f"GET {self.COMMITS}", newest_first[:5], newest_first[5:], [])
 
         read = await forge.commits(self.NAME, self.RANGE, token=TOKEN)
 
@@ -358,16 +358,18 @@ class TestForgejoAndGitea:
         assert (read.is_cut, read.refusal) == (False, None)
         assert {(each.query["not"], each.query["sha"]) for each in api.requests} == {("a" * 40, "b" * 40)}
         assert [each.query["page"] for each in api.requests] == ["1", "2", "3"]
-        api.reply(f"GET {self.COMMITS}", newest_first)
+        api.prepare(f"GET {self.COMMITS}", newest_first)
         cut = await forge.commits(self.NAME, CommitRange(head="b" * 40, before="a" * 40, limit=5), token=TOKEN)
         assert ([each.message for each in cut.found][::4], cut.is_cut) == (["feat: 5", "feat: 9"], True)
-        api.reply(f"GET {self.COMMITS}", [])
+        api.prepare(f"GET {self.COMMITS}", [])
         await forge.commits(self.NAME, ALL_COMMITS, token=TOKEN)
         assert (api.requests[-1].query["sha"], "not" in api.requests[-1].query) == (ALL_COMMITS.head, False)
 
     async def test_long_messages_are_read_to_a_total_size(self, api: ScriptedApi, forge: HostClient) -> None:
         written = {"name": "Grace", "email": "", "date": ""}
-        api.reply(f"GET {self.COMMITS}", [self.commit(1, commit={"message": "x" * 3 * 1024 * 1024, "author": written})])
+        api.prepare(
+            f"GET {self.COMMITS}", [self.commit(1, commit={"message": "x" * 3 * 1024 * 1024, "author": written})]
+        )
 
         read = await forge.within(60.0, limit_bytes=32 * 1024 * 1024).commits(self.NAME, self.RANGE, token=TOKEN)
 
@@ -377,7 +379,7 @@ class TestForgejoAndGitea:
     async def test_a_version_that_ignores_the_end_of_the_range_is_refused(
         self, api: ScriptedApi, forge: HostClient
     ) -> None:
-        api.reply(f"GET {self.COMMITS}", [self.commit(9), self.commit(8, sha="a" * 40), self.commit(7)], [])
+        api.prepare(f"GET {self.COMMITS}", [self.commit(9), self.commit(8, sha="a" * 40), self.commit(7)], [])
 
         read = await forge.commits(self.NAME, self.RANGE, token=TOKEN)
 

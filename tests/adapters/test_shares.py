@@ -1,6 +1,7 @@
 """The shares of organizations: concurrency, order, and cancelled calls."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -10,6 +11,7 @@ from contentsvc_adapters.offload import (
     LISTS_CONCURRENCY,
     PER_ORGANIZATION,
     FairShare,
+    in_thread,
     shares,
     threads,
 )
@@ -201,3 +203,13 @@ async def test_work_in_all_places_leaves_threads_for_everything_else() -> None:
     assert await asyncio.to_thread(lambda: "free") == "free"
     release.set()
     assert all(await asyncio.gather(*held))
+
+
+async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
+    assert await in_thread(lambda: 7) == 7
+    with pytest.raises(OSError, match="x"):
+        await in_thread(lambda: (_ for _ in ()).throw(OSError("x")))
+    over = threading.Event()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(in_thread(over.wait), 0.01)
+    over.set()

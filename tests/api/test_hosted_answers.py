@@ -135,7 +135,7 @@ async def test_every_message_to_a_webhook_endpoint_is_as_documented(world: ApiWo
     assert faults == []
     now, address = clock.now(), {"address": "ada@acme.example", "organization": "Acme"}
     due = await stores.outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
-    taken = await stores.outbox.take([each.id for each in due], now=now, until=now + timedelta(days=9))
+    taken = await stores.outbox.take([each.id for each in due], now=now, lease=timedelta(days=9))
     failed = run_failed(
         organization_id="org_1", run_id="run_1", started_by="trg_1", takes=8, reason=None, created_at=now, due_at=now
     )

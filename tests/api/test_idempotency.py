@@ -10,6 +10,7 @@ from attrs import evolve
 from tests import sqlite
 from tests.api.furnished import operations
 from tests.api.world import SEALER, ApiWorld, Caller
+from tests.forwarding import Forwarding
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_core import IssuedKey, Scope
@@ -206,18 +207,15 @@ class _Untouched:
 
 
 @final
-class _Slow:
+class _Slow(Forwarding):
     """A library that waits before it stores a post."""
 
     def __init__(self, library: PostLibrary) -> None:
-        self._library = library
+        super().__init__(library)
         self.reached = asyncio.Event()
         self.released = asyncio.Event()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._library, name)
 
     async def add(self, post: Post, *, author: str | None = None) -> None:
         self.reached.set()
         await self.released.wait()
-        await self._library.add(post, author=author)
+        await self.real.add(post, author=author)

@@ -163,7 +163,7 @@ async def test_missed_deliveries_are_named_and_requested_again(server: CodeHostS
     server.fault = Fault(status=429, headers={"Retry-After": "23"}, method="POST", path="/attempts$")
     (refused,) = (await acme("POST", path)).json()["deliveries"]
     assert (refused["result"], "the code host answered 429" in refused["error"]) == ("refused", True)
-    server.fault, server.hook.url = None, server.origin
+    server.fault, server.hook.url = None, server.url
     assert (await acme("POST", path)).json()["deliveries"][0]["result"] == "redelivery asked"
     for body in ({"lookBackHours": 0}, {"lookBackHours": 169}, {"hours": 1}):
         assert (await acme("POST", path, body)).status_code == 400

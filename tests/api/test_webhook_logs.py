@@ -7,6 +7,7 @@ from uuid import UUID
 
 from attrs import evolve
 from tests.api.world import ApiWorld, Caller
+from tests.builders import an_entry
 
 from contentsvc_adapters.offload import LISTS_WAITING, PER_ORGANIZATION
 from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
@@ -25,22 +26,17 @@ async def logs(acme: Caller, **parameters: Any) -> list[dict[str, Any]]:
 
 async def noted(acme: Caller, number: int, **fields: Any) -> LogEntry:
     """Write an entry of another kind than those of deliveries."""
-    entry = LogEntry(
-        id=f"log_{number}",
-        organization_id=acme.organization.id,
-        integration_id="int_gone",
-        repository_id=1,
-        reference_id=None,
-        title="Webhook created",
-        integration_type="codehost",
-        direction=Direction.OUTGOING,
-        status=LogStatus.PENDING,
-        status_code=None,
-        detail={"operation": "create", "repository": "acme/lighthouse"},
-        reason="because",
-        created_at=acme.world.clock.now() + timedelta(seconds=number),
-    )
-    entry = evolve(entry, **fields)
+    values: dict[str, Any] = {
+        "id": f"log_{number}",
+        "organization_id": acme.organization.id,
+        "integration_id": "int_gone",
+        "title": "Webhook created",
+        "direction": Direction.OUTGOING,
+        "status": LogStatus.PENDING,
+        "status_code": None,
+        "detail": {"operation": "create", "repository": "acme/lighthouse"},
+    }
+    entry = an_entry(acme.world.clock.now() + timedelta(seconds=number), **values | fields)
     await acme.world.stores.journal.append(entry)
     return entry
 

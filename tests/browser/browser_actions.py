@@ -173,6 +173,13 @@ def test_after_an_action_the_keyboard_goes_on_where_its_result_is(looking: Looki
     # The first of two faulty fields.
     expect(page.locator(".fault")).to_have_count(2)
     expect(page.locator("[name=all_repositories]").first).to_be_focused()
+    looking.go("/schedules/new")
+    page.get_by_label("Name").fill("Too late")
+    page.get_by_label("at the hour").fill("24")
+    page.locator("form#schedule").evaluate("form => { form.noValidate = true }")
+    page.get_by_role("button", name="Create the schedule").press("Enter")
+    expect(page.get_by_label("at the hour")).to_be_focused()
+    expect(page.get_by_label("at the hour")).to_have_accessible_description("Hour must be from 0 to 23.")
 
     looking.go("/triggers")
     page.get_by_role("button", name=re.compile("^Switch off")).first.press("Enter")
@@ -262,12 +269,13 @@ def test_the_editor_asks_before_unsaved_text_is_lost(story: Story, browser: Brow
         assert questions == ["beforeunload"] * 3
 
 
-def test_unsaved_text_can_be_let_go(story: Story, browser: Browser) -> None:
+@pytest.mark.parametrize(("path", "label"), [("/changelog", "Description"), ("/triggers/new", "Name")])
+def test_unsaved_text_can_be_let_go(story: Story, browser: Browser, path: str, label: str) -> None:
     with Looking.at(story, browser) as looking:
         page = looking.page
-        looking.go("/changelog")
+        looking.go(path)
         questions = _questions(page, stays=False)
-        page.get_by_label("Description").fill("What shines.")
+        page.get_by_label(label).fill("What shines.")
         page.get_by_role("link", name="Overview").click()
         expect(page).to_have_url(re.compile("/dashboard$"))
         assert questions == ["beforeunload"]

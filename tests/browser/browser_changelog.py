@@ -30,7 +30,7 @@ _PAGES: Final = {
     "missing": "/posts/post_unknown",
 }
 #: The narrowest phones, in pixels.
-_SIZES: Final = {"wide": WIDE, "narrow": (360, 780)}
+_SIZES: Final = {"wide": WIDE, "narrow": (320, 640)}
 
 
 @pytest.fixture(params=[(scheme, size) for scheme in ("light", "dark") for size in _SIZES], ids="-".join)
@@ -72,6 +72,17 @@ def test_on_a_phone_the_header_is_one_line_that_opens_without_a_script(story: St
         assert not looking.overflows()
         page.get_by_role("link", name="Releases").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Releases")
+
+
+def test_on_a_phone_all_labels_are_in_sight(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser, size=_SIZES["narrow"], signed_in=False) as looking:
+        looking.page.goto(f"{_HOME}?label=breaking")
+        links = looking.page.get_by_role("navigation", name="Labels").get_by_role("link").all()
+        assert len(links) > 5
+        for each in links:
+            box = each.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= 320
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -94,6 +94,23 @@ def test_typed_text_outlives_the_session(looking: Looking, notices: str) -> None
     expect(page.get_by_label("Title")).to_have_value("")
 
 
+def test_typed_filters_come_back_in_sight_with_their_preview(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/triggers/new")
+    page.get_by_label("Name").fill("Releases of the lamp")
+    page.locator("summary", has_text="Filters").click()
+    page.get_by_label("Tags of releases").fill("lamp-*")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Create the trigger").click()
+    page.get_by_label("API key").fill(looking.story.key)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("main > .notice")).to_be_focused()
+    expect(page.get_by_label("Tags of releases")).to_be_visible()
+    expect(page.get_by_label("Tags of releases")).to_have_value("lamp-*")
+    expect(page.locator("#preview .figure")).to_have_text(re.compile("^0 of "))
+    check(looking)
+
+
 def test_typed_text_outlives_a_save_without_an_answer(looking: Looking) -> None:
     page = write(looking, "A text that was sent", "The lamp *turns*.")
     page.context.set_offline(True)

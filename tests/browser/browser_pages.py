@@ -41,6 +41,7 @@ _PAGES: Final[dict[str, tuple[str, str | None]]] = {
     "organization": ("/organization", None),
     "changelog-settings": ("/changelog", None),
     "changelog-second": ("/changelog", r"/dashboard/changelogs/[^/]+$"),
+    "changelog-preview": ("/changelog/preview", None),
     "house-style": ("/house-style", None),
 }
 #: The pictures of the documentation, as large as the window: `make pictures` copies them.
@@ -130,7 +131,7 @@ def test_the_sign_in_is_accessible(story: Story, browser: Browser, scheme: Schem
 
 @pytest.mark.parametrize("scripts", [True, False])
 def test_on_a_phone_the_navigation_is_one_line_that_opens(story: Story, browser: Browser, scripts: bool) -> None:
-    with Looking.at(story, browser, size=NARROW, scripts=scripts) as looking:
+    with Looking.at(story, browser, size=(320, 640), scripts=scripts) as looking:
         page = looking.page
         # A short page: the header must not fill the remaining room.
         looking.go("/brands")
@@ -158,6 +159,19 @@ def test_a_phone_with_letters_twice_as_large_shows_every_page_whole(story: Story
             looking.page.goto(address)
             looking.page.wait_for_load_state()
             assert not looking.overflows(), address
+
+
+def test_a_post_is_printed_without_the_controls_of_its_page(story: Story, browser: Browser) -> None:
+    with Looking.at(story, browser) as looking:
+        page = looking.page
+        looking.go("/posts")
+        looking.go(link(page, r"/dashboard/posts/post_[^/]+$"))
+        page.emulate_media(media="print")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.locator(".reading")).to_be_visible()
+        expect(page.get_by_role("navigation", name="Main")).to_be_hidden()
+        assert page.locator("main").get_by_role("button").count() == 0
+        looking.shot("post-print")
 
 
 def test_a_time_shows_the_local_time_of_its_reader(story: Story, browser: Browser) -> None:

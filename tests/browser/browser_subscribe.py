@@ -1,10 +1,8 @@
 """Following a changelog in a real browser: the Subscribe page, mails, and the widget on a site with a strict policy."""
 
 import re
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -13,8 +11,9 @@ from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 from tests.browser.chromium import ARGUMENTS, chromium
 from tests.browser.looking import NARROW, WIDE, Looking, Scheme
 from tests.browser.story import Story, running_story
+from tests.http_server import StaticSite
 from tests.mail_server import MailServer, in_a_thread
-from tests.server_process import LOOPBACK, PATIENCE_S, until
+from tests.server_process import PATIENCE_S, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,27 +55,9 @@ def browser(story: Story) -> Generator[Browser]:
 def _site(policy: str, body: str) -> Generator[str]:
     """Serve another site's page, on an origin of its own."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            page = f"<!doctype html><html lang=en><title>Shop</title><main><h1>Shop</h1>{body}</main>".encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Security-Policy", policy)
-            self.end_headers()
-            self.wfile.write(page)
-
-        def log_message(self, format: str, *_: Any) -> None:  # noqa: A002  # as the base class calls it
-            pass
-
-    server = ThreadingHTTPServer((LOOPBACK, 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://{LOOPBACK}:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    page = f"<!doctype html><html lang=en><title>Shop</title><main><h1>Shop</h1>{body}</main>".encode()
+    with StaticSite(page, {"Content-Security-Policy": policy}) as site:
+        yield site.url
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from jinja2 import Template
 from sqlalchemy import insert
 from tests import sqlite
 from tests.api.world import SEALER, ApiWorld
+from tests.builders import a_post
 from tests.changelog.reader import publish
 from tests.statements import statements
 
@@ -22,7 +23,7 @@ from contentsvc_adapters.sql.changelogs import SqlChangelogs
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema.content import posts
 from contentsvc_adapters.sql.searching.search import SqlSearch
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.testing import START
 from contentsvc_http.changelog.page_cache import RenderedPages
@@ -42,17 +43,12 @@ async def world(tmp_path: Path) -> AsyncGenerator[ApiWorld]:
     await publish(acme)
     values = [
         post_row(
-            Post(
+            a_post(
+                START + timedelta(hours=number),
                 id=f"post_{number}",
                 organization_id=acme.organization.id,
                 title=f"Lamp {number}",
-                content="<p>It shines.</p>",
-                markdown="It shines.",
-                content_type=ContentType.CHANGELOG,
-                source_metadata={},
                 status=PostStatus.PUBLISHED,
-                created_at=START + timedelta(hours=number),
-                updated_at=START + timedelta(hours=number),
                 release_tag=f"v{number}",
             ),
             run_id="",

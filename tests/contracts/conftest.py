@@ -8,14 +8,19 @@ from typing import TypeAlias, final
 
 import pytest
 from attrs import evolve, frozen
-from contract_values import RotatingSealer, Stores, Tenant, tenant
+from contract_values import SHARED_CLOCK, RotatingSealer, Stores, Tenant, tenant
 from older_schema import database_at
-from sqlalchemy import Engine, event
+from sqlalchemy import BigInteger, ColumnElement, Engine, bindparam, event
 from tests import postgres, sqlite
 from tests.contracts.choose import LISTS, REPEATS, database_of, name_of
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.dialects.postgresql import Postgresql
+from contentsvc_adapters.sql.dialects.sqlite import Sqlite
+from contentsvc_core.testing import START
+from contentsvc_core.timestamps import to_ms
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -113,6 +118,14 @@ async def stores(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenera
         yield created
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+async def databases(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenerator[SqlStores]:
+    """The stores of each database, for guarantees that the memory stores do not need."""
+    async with opened(request.param) as created:
+        assert isinstance(created, SqlStores)
+        yield created
+
+
 @contextmanager
 def _no_batches() -> Generator[None]:
     """Fail if a statement is sent as a batch: after a timeout, the driver waits endlessly (asyncpg 0.32)."""
@@ -127,6 +140,19 @@ def _no_batches() -> Generator[None]:
     finally:
         event.remove(Engine, "do_executemany", hear)
     assert batches == []
+
+
+@pytest.fixture
+def shared_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace the clock of all databases by ``SHARED_CLOCK``: leases end by it."""
+    monkeypatch.setattr(SHARED_CLOCK, "at", START)
+    at = bindparam("shared_now", callable_=lambda: to_ms(SHARED_CLOCK.at), type_=BigInteger)
+
+    def now_ms(_dialect: Dialect) -> ColumnElement[int]:
+        return at
+
+    for dialect in (Postgresql, Sqlite):
+        monkeypatch.setattr(dialect, "now_ms", now_ms)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests import builders
 from tests.builders import a_release
 
 from contentsvc_core import ports
-from contentsvc_core.content.posts import ContentType, Post
+from contentsvc_core.content.posts import Post
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.organizations import Integration, Organization, Repository
@@ -81,6 +81,17 @@ class RotatingSealer:
             return bytes(byte ^ (int(nonce) % 255 + 1) for byte in bytes.fromhex(body)).decode()
         except ValueError as exc:
             raise SecretUnreadable(sealed) from exc
+
+
+@final
+class SharedClock:
+    """The clock of the databases, for the contracts with the fixture ``shared_clock``."""
+
+    def __init__(self) -> None:
+        self.at = START
+
+
+SHARED_CLOCK = SharedClock()
 
 
 def later(**by: int) -> datetime:
@@ -232,16 +243,15 @@ def a_trigger(
     at: datetime = START,
 ) -> Trigger:
     """Return a unique trigger: each has a brand identity of its own."""
-    return Trigger(
+    return builders.a_trigger(
+        at,
         id=IDS.new_id("trg_"),
         organization_id=organization_id,
         name=name,
         source_type=source_type(provider),
         repository_ids=repository_ids,
         event_types=tuple(event_types),
-        output_type=ContentType.CHANGELOG,
         brand_identity_id=IDS.new_id("brand_"),
-        created_at=at,
     )
 
 

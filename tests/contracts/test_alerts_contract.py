@@ -14,6 +14,8 @@ from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.testing import START
 
+pytestmark = pytest.mark.usefixtures("shared_clock")
+
 
 def an_event(acme: Tenant, kind: EventType = EventType.INTEGRATION_FAILING, **by: int) -> Occurrence:
     return integration_changed(kind, acme.id, acme.integration.id, {"cause": "no signature"}, later(**by))

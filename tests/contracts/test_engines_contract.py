@@ -14,6 +14,7 @@ from contract_values import IDS, RotatingSealer, Stores, Tenant, killed, push, t
 from engine_processes import Process, Script, kills, run_of, started, until, until_status
 from tests import postgres
 from tests.contracts.conftest import FAMILIES, Opening
+from tests.forwarding import Forwarding
 from tests.model_server import model_server, silent_after, streamed
 from tests.performing import performer_over
 
@@ -46,14 +47,8 @@ class Engine:
     amnesiac: Callable[[RunLedger, RunStateStore], Execution]
 
 
-class _LosesResults:
+class _LosesResults(Forwarding):
     """A run memory that has lost its steps."""
-
-    def __init__(self, memory: RunStateStore) -> None:
-        self._memory = memory
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._memory, name)
 
     async def results(self, run: WorkflowRun) -> dict[str, str]:
         _ = run
@@ -454,14 +449,8 @@ async def test_a_run_that_the_engine_has_ended_and_the_ledger_has_not_is_done_ag
     assert script.done[-2:] == ["two", "three"]
 
 
-class _Unending:
+class _Unending(Forwarding):
     """A ledger that reports the end of a run without storing it."""
-
-    def __init__(self, ledger: RunLedger) -> None:
-        self._ledger = ledger
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ledger, name)
 
     async def end(self, *_: object) -> None:
         return
@@ -513,18 +502,13 @@ async def test_a_process_that_was_given_up_lets_go_and_comes_back_under_another_
     assert process.worker.is_running
 
 
-class _LostAnswer:
+class _LostAnswer(Forwarding):
     """A ledger whose first answer to ``take`` is lost."""
 
-    def __init__(self, ledger: RunLedger) -> None:
-        self._ledger = ledger
-        self.lost = False
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._ledger, name)
+    lost = False
 
     async def take(self, ids: list[str], executor: str) -> Any:
-        taken = await self._ledger.take(ids, executor)
+        taken = await self.real.take(ids, executor)
         if self.lost:
             return taken
         self.lost = bool(taken)

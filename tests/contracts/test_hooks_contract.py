@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from attrs import evolve
 from contract_values import IDS, SECRET, Tenant, a_trigger, an_integration, later, tenant
+from tests import builders
 from tests.builders import an_entry
 
 from contentsvc_core.code_hosts import HookAccess
-from contentsvc_core.content.posts import ContentType
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
 from contentsvc_core.testing import START
@@ -17,7 +17,6 @@ from contentsvc_core.webhooks.delivery import Belonging
 from contentsvc_core.webhooks.settlement import Settled
 from contentsvc_core.workflows.removals import Disabled, Removed
 from contentsvc_core.workflows.schedules import Schedule
-from contentsvc_core.workflows.slots import Cron, Frequency
 
 A_MOMENT = timedelta(milliseconds=1)
 
@@ -135,16 +134,12 @@ async def test_hooks_of_another_organization_are_out_of_reach(acme: Tenant) -> N
 
 
 def a_schedule(acme: Tenant, *repository_ids: int, hour: int, enabled: bool = True) -> Schedule:
-    return Schedule(
+    return builders.a_schedule(
+        later(hours=hour),
         id=IDS.new_id("sch_"),
         organization_id=acme.id,
-        name="weekly",
-        cron=Cron(frequency=Frequency.DAILY, hour=hour, minute=0),
         repository_ids=repository_ids,
-        output_type=ContentType.CHANGELOG,
         enabled=enabled,
-        created_at=later(hours=hour),
-        updated_at=later(hours=hour),
         due_at=later(days=1) if enabled else None,
     )
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from attrs import evolve
 from contract_lanes import until_they_wait
-from contract_values import IDS, RotatingSealer, Stores, Tenant, a_post, later, tenant
+from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, Tenant, a_post, later, tenant
 from sqlalchemy import insert, update
 from sqlite_files import file_of
 from tests.statements import statements
@@ -35,6 +35,7 @@ from contentsvc_core.outgoing.subscribers import (
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import Completion
 
+pytestmark = pytest.mark.usefixtures("shared_clock")
 _LEASE = timedelta(minutes=5)
 
 
@@ -85,7 +86,8 @@ async def confirmed(acme: Tenant, address: str, *, changelog_id: str | None = No
 
 async def take(acme: Tenant, *, at: datetime | None = None, limit: int = 99) -> list[LeasedMail]:
     at = at or later(minutes=2)
-    return list(await acme.stores.mailbox.take(limit=limit, now=at, until=at + _LEASE))
+    SHARED_CLOCK.at = at
+    return list(await acme.stores.mailbox.take(limit=limit, now=at, lease=_LEASE))
 
 
 async def published(acme: Tenant, at: datetime = START) -> Post:

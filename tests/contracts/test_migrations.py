@@ -4,6 +4,7 @@ The statements are those of the previous version.
 """
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from contentsvc_core.outgoing.retries import Answer, AttemptResult, NotSent
 from contentsvc_core.outgoing.subscribers import Subscriber, SubscriberStatus
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START, ManualClock
+from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.filters import NO_OPTIONS, Batch, TriggerOptions
 from contentsvc_core.workflows.triggers import Trigger, collecting
 from contentsvc_core.zones import DEFAULT_ZONE
@@ -350,3 +352,36 @@ async def test_addresses_of_the_version_before_stay_confirmed_and_get_a_link(old
     await stores.outbox.add(message_for_test("whe_4", "org_2", "msg_4", START))
     assert sorted(each.name for each in await turn()) == ["DELIVERED", "REFUSED"]
     assert len(post.letters) == 4
+
+
+# Revision 0025: nodes of the previous version respect leases, and theirs are respected.
+_DUE = "SELECT id FROM webhook_messages WHERE status = 'pending' AND due_at <= :now"
+_TAKE = "UPDATE webhook_messages SET takes = takes + 1, due_at = :until WHERE status = 'pending' AND due_at <= :now"
+
+
+@since("0024")
+async def test_nodes_of_the_version_before_and_new_ones_respect_their_leases(older: Database) -> None:
+    sealer, now = RotatingSealer(), datetime.now(UTC)
+    endpoint = {"id": "whe_1", "owner": "org_1", "url": "https://acme.example/hook", "format": "standard"}
+
+    def fill(connection: Connection) -> None:
+        connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "one"})
+        connection.execute(text(_MAIL_ENDPOINT), endpoint | {"enabled": True, "sealed": sealer.seal("whsec_x")})
+        connection.execute(text(_MESSAGE))
+
+    async def due_before(at: datetime) -> list[str]:
+        return await older.read(lambda connection: list(connection.scalars(text(_DUE), {"now": to_ms(at)})))
+
+    await older.write(fill)
+    await upgrade(older)
+    outbox, lease = sql_stores(older, sealer).outbox, timedelta(minutes=1)
+    (taken,) = await outbox.take(["msg_1"], now=now, lease=lease)
+    assert await due_before(now + timedelta(seconds=30)) == []
+    await outbox.requeue(taken, due_at=now)
+    assert await due_before(now) == ["msg_1"]
+
+    await older.write(
+        lambda connection: connection.execute(text(_TAKE), {"now": to_ms(now), "until": to_ms(now + lease)})
+    )
+    assert not await outbox.take(["msg_1"], now=now + timedelta(seconds=30), lease=lease)
+    assert await outbox.take(["msg_1"], now=now + lease, lease=lease)

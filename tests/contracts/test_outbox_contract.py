@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 import pytest
 from attrs import evolve
-from contract_values import IDS, RotatingSealer, Stores, Tenant, a_post, later, release, take, tenant
+from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, Tenant, a_post, later, release, take, tenant
 from sqlalchemy import select, update
 from test_webhook_endpoints_contract import added
 
@@ -32,6 +33,9 @@ from contentsvc_core.outgoing.messages import (
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import Completion, RunStatus
 
+pytestmark = pytest.mark.usefixtures("shared_clock")
+_LEASE: Final = timedelta(minutes=1)
+
 
 def a_message(endpoint: WebhookEndpoint, at: datetime = START) -> Message:
     return message_for_test(endpoint.id, endpoint.organization_id, IDS.new_id("msg_"), at)
@@ -53,6 +57,7 @@ async def due(  # one argument for each bound
     of_one: int = 99,
     sending: Mapping[str, int] = NOTHING_SENT,
 ) -> list[str]:
+    SHARED_CLOCK.at = at
     found = await stores.outbox.due(
         at, limit=limit, failing=failing, per_endpoint=share, per_organization=of_one, sending=sending
     )
@@ -60,7 +65,7 @@ async def due(  # one argument for each bound
 
 
 async def taken_at(stores: Stores, at: datetime) -> list[LeasedMessage]:
-    return list(await stores.outbox.take(await due(stores, at), now=at, until=at + (later(minutes=1) - START)))
+    return list(await stores.outbox.take(await due(stores, at), now=at, lease=_LEASE))
 
 
 def ended(
@@ -237,7 +242,7 @@ async def test_of_concurrent_takers_one_gets_each_message(acme: Tenant) -> None:
     messages = [await waiting(endpoint, acme.stores) for _ in range(6)]
     ids = [each.id for each in messages]
 
-    taken = await asyncio.gather(*(acme.stores.outbox.take(ids, now=START, until=later(minutes=1)) for _ in range(4)))
+    taken = await asyncio.gather(*(acme.stores.outbox.take(ids, now=START, lease=_LEASE) for _ in range(4)))
 
     assert sorted(each.message.id for some in taken for each in some) == sorted(ids)
     assert {(each.message.attempts, each.message.takes) for some in taken for each in some} == {(1, 1)}
@@ -251,7 +256,7 @@ async def test_an_unfinished_message_is_due_again_when_its_lease_ends(
     message = await waiting(endpoint, stores)
     (lost,) = await taken_at(stores, START)
 
-    assert not await stores.outbox.take([message.id], now=later(seconds=59), until=later(minutes=9))
+    assert not await stores.outbox.take([message.id], now=later(seconds=59), lease=_LEASE)
     (taken,) = await taken_at(stores, later(minutes=1))
     # The lost attempt has no outcome, so it does not count.
     assert (taken.message.attempts, taken.message.takes) == (1, 2)
@@ -392,14 +397,16 @@ async def test_an_unreadable_message_holds_up_no_others(database: Database) -> N
     torn, whole = await waiting(endpoint, acme.stores), await waiting(endpoint, acme.stores, later(seconds=1))
     await database.change(update(webhook_messages).where(webhook_messages.c.id == torn.id).values(data="{"))
     take = acme.stores.outbox.take
+    SHARED_CLOCK.at = later(minutes=1)
 
-    taken = await take([torn.id, whole.id], now=later(minutes=1), until=later(minutes=2))
+    taken = await take([torn.id, whole.id], now=later(minutes=1), lease=_LEASE)
 
     assert [each.message.id for each in taken] == [whole.id]
     # Its lease lets the messages behind it pass, and its fault is reported when it is alone.
     assert await due(acme.stores, later(minutes=1)) == []
+    SHARED_CLOCK.at = later(minutes=2)
     with pytest.raises(UnreadableRow, match=torn.id):
-        await take([torn.id], now=later(minutes=2), until=later(minutes=3))
+        await take([torn.id], now=later(minutes=2), lease=_LEASE)
     assert await due(acme.stores, later(minutes=2)) == [whole.id]
 
 
@@ -416,7 +423,7 @@ async def test_an_endpoint_answering_410_is_disabled_and_its_messages_are_sent_a
     standing = await stores.endpoints.endpoint(acme.id, endpoint.id)
     assert standing == evolve(endpoint, enabled=False, disabled_reason="it answered 410 Gone", failures=1)
     assert await due(stores, later(days=1)) == []
-    assert not await stores.outbox.take([held.id], now=later(days=1), until=later(days=2))
+    assert not await stores.outbox.take([held.id], now=later(days=1), lease=_LEASE)
     await stores.endpoints.change(acme.id, endpoint.id, lambda each: evolve(each, enabled=True))
     assert await due(stores, later(days=1)) == [held.id]
 

@@ -1,8 +1,10 @@
 """``Recipients``: addresses that are asked, confirm and leave; and the addressees of a message."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
-from contract_values import IDS, RotatingSealer, Stores, Tenant, later, tenant
+import pytest
+from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, Tenant, later, tenant
 from sqlalchemy import update
 from test_webhook_endpoints_contract import added
 
@@ -16,6 +18,8 @@ from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN, token_digest
 from contentsvc_core.testing import START
 from contentsvc_core.usecases.subscribe import mint
 
+pytestmark = pytest.mark.usefixtures("shared_clock")
+_LEASE: Final = timedelta(minutes=1)
 _ANN, _BOB, _CAT = "ann@acme.example", "bob@acme.example", "cat@acme.example"
 
 
@@ -63,7 +67,7 @@ async def addressees(acme: Tenant, endpoint: WebhookEndpoint) -> list[Addressee]
     """Return the addressees of a test message of an endpoint."""
     message = message_for_test(endpoint.id, acme.id, IDS.new_id("msg_"), later(minutes=3))
     await acme.stores.outbox.add(message)
-    (taken,) = await acme.stores.outbox.take([message.id], now=later(minutes=3), until=later(minutes=4))
+    (taken,) = await acme.stores.outbox.take([message.id], now=later(minutes=3), lease=_LEASE)
     return list(taken.addressees)
 
 
@@ -74,10 +78,11 @@ async def test_the_lease_of_a_message_by_mail_has_its_own_end(acme: Tenant) -> N
     for message in (mail, request):
         await outbox.add(message)
 
-    taken = await outbox.take([mail.id, request.id], now=START, until=later(minutes=1), mails_until=later(minutes=5))
+    taken = await outbox.take([mail.id, request.id], now=START, lease=_LEASE, mail_lease=5 * _LEASE)
 
     assert [each.message.due_at for each in taken] == [later(minutes=5), later(minutes=1)]
-    again = await outbox.take([mail.id, request.id], now=later(minutes=4), until=later(minutes=9))
+    SHARED_CLOCK.at = later(minutes=4)
+    again = await outbox.take([mail.id, request.id], now=later(minutes=4), lease=_LEASE)
     assert [each.message.id for each in again] == [request.id]
 
 
@@ -173,7 +178,7 @@ async def test_an_unreadable_recipient_holds_up_no_messages_of_others(database: 
     of_newer_version = update(recipients).where(recipients.c.address == _ANN).values(status="of a newer version")
     await database.change(of_newer_version)
 
-    taken = await acme.stores.outbox.take([torn.id, whole.id], now=START, until=later(minutes=1))
+    taken = await acme.stores.outbox.take([torn.id, whole.id], now=START, lease=_LEASE)
 
     assert [each.message.id for each in taken] == [whole.id]
 

@@ -4,8 +4,12 @@ import asyncio
 
 import pytest
 from attrs import evolve
-from contract_values import EXECUTOR, Tenant, a_post, due, killed, later, release, take, tenant
+from contract_values import EXECUTOR, SHARED_CLOCK, Tenant, a_post, due, killed, later, release, take, tenant
+from sqlalchemy import select, update
 
+from contentsvc_adapters.sql import SqlStores
+from contentsvc_adapters.sql.schema.deliveries import events
+from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import (
@@ -62,6 +66,25 @@ async def test_a_taken_run_is_running_and_counted(single: Tenant) -> None:
     assert await due(single.stores, START, limit=10) == [ids[1]]
     assert await take(single.stores, [ids[0], ids[2]]) == []
     assert await take(single.stores, []) == []
+
+
+@pytest.mark.usefixtures("shared_clock")
+async def test_a_run_of_a_kind_of_a_newer_version_waits_for_its_nodes_and_others_run(databases: SqlStores) -> None:
+    single = await tenant(databases, triggers=1)
+    newer, known = await _pending(single, 0, 1)
+    kind = update(events).where(events.c.id.in_(select(workflow_runs.c.event_id).where(workflow_runs.c.id == newer)))
+    await databases.database.change(kind.values(type="issue"))
+    SHARED_CLOCK.at = later(hours=2)
+
+    for hour in (2, 3):
+        assert newer in await due(databases, later(hours=hour))
+        assert [run.id for run in await take(databases, [newer, known])] == [known] * (hour == 2)
+        assert await due(databases, later(hours=hour)) == []
+        SHARED_CLOCK.at = later(hours=hour + 1)
+    # The version that knows the kind performs the run, and no attempt was counted.
+    await databases.database.change(kind.values(type="push"))
+    (run,) = await take(databases, [newer])
+    assert (run.attempts, run.kills, run.error) == (1, 0, None)
 
 
 async def test_of_concurrent_takers_one_gets_each_run(single: Tenant) -> None:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, due, later, tenant
+from tests import builders
 
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
@@ -38,19 +39,14 @@ _SLOT = next_slot(_CRON, START, DEFAULT_ZONE)
 _SOURCE = Source(provider="codehost", repository_id=1, full_name="acme/lighthouse")
 
 
-def a_schedule(organization_id: str, **changes: Any) -> Schedule:
-    schedule = Schedule(
-        id=IDS.new_id("sch_"),
-        organization_id=organization_id,
-        name="Every morning",
-        cron=_CRON,
-        repository_ids=(1,),
-        output_type=ContentType.CHANGELOG,
-        created_at=START,
-        updated_at=START,
-        due_at=_SLOT,
-    )
-    return evolve(schedule, **changes)
+def a_schedule(organization_id: str, **fields: Any) -> Schedule:
+    values: dict[str, Any] = {
+        "id": IDS.new_id("sch_"),
+        "organization_id": organization_id,
+        "cron": _CRON,
+        "due_at": _SLOT,
+    }
+    return builders.a_schedule(**values | fields)
 
 
 def a_firing(schedule: Schedule, *sources: Source, late: timedelta = timedelta()) -> Firing:

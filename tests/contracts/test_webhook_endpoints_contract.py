@@ -1,6 +1,7 @@
 """``WebhookEndpoints``: by organization, with sealed secrets, and removed together with their messages."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from attrs import evolve
@@ -14,6 +15,7 @@ from contentsvc_core.outgoing.messages import Attempted, LeasedMessage, MessageS
 from contentsvc_core.outgoing.signing import secret_of
 from contentsvc_core.testing import START
 
+pytestmark = pytest.mark.usefixtures("shared_clock")
 SECRET = secret_of("a" * 32)
 
 
@@ -34,7 +36,7 @@ async def sent(acme: Tenant, endpoint: WebhookEndpoint) -> LeasedMessage:
     """Create and lease a test message of an endpoint."""
     message = message_for_test(endpoint.id, acme.id, IDS.new_id("msg_"), START)
     await acme.stores.outbox.add(message)
-    (taken,) = await acme.stores.outbox.take([message.id], now=START, until=later(minutes=1))
+    (taken,) = await acme.stores.outbox.take([message.id], now=START, lease=timedelta(minutes=1))
     return taken
 
 
@@ -114,7 +116,7 @@ async def test_both_secrets_sign_during_the_overlap_and_the_newest_comes_first(a
     await stores.outbox.requeue(taken, due_at=START)
 
     async def secrets(**by: int) -> tuple[str, ...]:
-        (again,) = await stores.outbox.take([taken.message.id], now=later(**by), until=later(**by))
+        (again,) = await stores.outbox.take([taken.message.id], now=later(**by), lease=timedelta())
         return again.secrets
 
     assert await secrets(milliseconds=3_599_999) == (second, SECRET)

@@ -107,6 +107,53 @@ def test_talk_around_an_answer_is_left_out(answer: str) -> None:
     assert read_draft(answer, CHANGELOG) == read_draft(BODY, CHANGELOG)
 
 
+@pytest.mark.parametrize(
+    ("markdown", "read"),
+    [
+        ("Here is your changelog:\n\none", "one"),
+        ("Sure! Here's a LinkedIn post for the release:\n\none", "one"),
+        ("Of course.\n\none", "one"),
+        ("Hier ist Ihr Changelog:\none", "one"),
+        ("```markdown\none\n```", "one"),
+        ("one\n\nLet me know if you'd like a shorter version!", "one"),
+        ("one\n\n---\n\nI hope this helps.", "one"),
+        ("Here is what is new in version 2:\n\none", None),
+        ("Here is the lamp you asked for:\n\none", None),
+        ("Sure thing!\none", "one"),
+        ("Sure footing at night!\n\none", None),
+        ("one\n\n***\n\ntwo", None),
+        ("one\n\nLet me know if you find a bug.", None),
+    ],
+)
+def test_talk_inside_a_text_is_left_out(markdown: str, read: str | None) -> None:
+    draft = read_draft(json.dumps({"title": "T", "markdown": markdown}), CHANGELOG)
+    assert draft == Draft(title="T", markdown=f"{read or markdown}\n")
+
+
+def test_a_title_that_only_announces_the_text_is_unusable() -> None:
+    draft = read_draft('{"title": "Here is your changelog", "markdown": "one"}', CHANGELOG)
+    assert isinstance(draft, UnusableDraft)
+    assert "announces" in draft.reason
+
+
+@pytest.mark.parametrize(
+    ("content_type", "markdown", "read"),
+    [
+        (ContentType.LINKEDIN_POST, "one\n\n#A #B #C #D #E #F", "one\n\n#A #B #C"),
+        (ContentType.LINKEDIN_POST, "one #A\n\n#B\n#C\n#D", "one #A\n\n#B\n#C"),
+        (ContentType.LINKEDIN_POST, "#A #B #C #D one #E", "#A #B #C D one"),
+        (ContentType.LINKEDIN_POST, "#A #B #C #D one", "#A #B #C D one"),
+        (ContentType.LINKEDIN_POST, "one #1 #2 #3 #4", "one #1 #2 #3 #4"),
+        (ContentType.TWITTER_POST, "one #A #B", "one #A"),
+        (ContentType.TWITTER_POST, "a #A\n\n#B", "a #A"),
+        (ContentType.BLOG_POST, "one #A #B #C #D", "one #A #B #C #D"),
+    ],
+)
+def test_a_post_keeps_few_hashtags(content_type: ContentType, markdown: str, read: str) -> None:
+    draft = read_draft(json.dumps({"title": "T", "markdown": markdown}), content_type)
+    assert draft == Draft(title="T", markdown=f"{read}\n")
+
+
 _FACTS = """{"url":"https://h.example/acme/lamp/commit/1?a=1&amp;b=2","date":"2030-06-02","tag":"v1.12.0"}
 {"text":"Serve 12,000 lamps at 3.5 V with 0042","names":["@ada","@Bob"]}"""
 

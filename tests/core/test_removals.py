@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from attrs import evolve
-from tests.builders import a_trigger
+from tests.builders import a_schedule, a_trigger
 
-from contentsvc_core import Cron, Frequency, Integration, Repository, Schedule, Trigger
-from contentsvc_core.content.posts import ContentType
+from contentsvc_core import Integration, Repository, Schedule, Trigger
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.removals import (
     Disabled,
@@ -31,18 +29,7 @@ def trigger(id_: str, *repository_ids: int, source: str = "github_webhook", **ch
 
 
 def schedule(id_: str, *repository_ids: int, **changes: Any) -> Schedule:
-    enabled = Schedule(
-        id=id_,
-        organization_id="org_1",
-        name=id_,
-        cron=Cron(frequency=Frequency.DAILY, hour=9, minute=0),
-        repository_ids=repository_ids,
-        output_type=ContentType.CHANGELOG,
-        created_at=START,
-        updated_at=START,
-        due_at=START,
-    )
-    return evolve(enabled, **changes)
+    return a_schedule(id=id_, name=id_, repository_ids=repository_ids, **changes)
 
 
 def disabled(rule: Removal, triggers: list[Trigger], schedules: list[Schedule]) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests import builders
 from tests.refusals import message_of
 
 from contentsvc_core.content.posts import ContentType
@@ -181,19 +182,13 @@ def test_times_read_back_as_they_were(cron: Cron) -> None:
     assert cron_of(cron_body(cron)) == cron
 
 
-def a_schedule(**changes: Any) -> Schedule:
-    schedule = Schedule(
-        id="sch_1",
-        organization_id="org_1",
-        name="Every morning",
-        cron=_DAILY,
-        repository_ids=(2, 1, 2),
-        output_type=ContentType.CHANGELOG,
-        created_at=START,
-        updated_at=START,
-        due_at=next_slot(_DAILY, START, DEFAULT_ZONE),
-    )
-    return evolve(schedule, **changes)
+def a_schedule(**fields: Any) -> Schedule:
+    values: dict[str, Any] = {
+        "cron": _DAILY,
+        "repository_ids": (2, 1, 2),
+        "due_at": next_slot(_DAILY, START, DEFAULT_ZONE),
+    }
+    return builders.a_schedule(**values | fields)
 
 
 def fired(schedule: Schedule, now: datetime, *sources: Source) -> Firing:

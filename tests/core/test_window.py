@@ -305,10 +305,10 @@ def test_each_caller_and_operation_has_its_own_bucket() -> None:
     # The key of a stored window, by which the next version finds it.
     assert Bucket.of_key(RATES[0], "csk_1").name == "POST /v1/posts/generate key csk_1"
     assert Bucket.of_address(RATES[1], "192.0.2.1").name == "PATCH /v1/posts/{postId} address 192.0.2.1"
-    of_mails = Bucket.of_recipient(RATES[0], "org_1", "ops@acme.example")
-    assert of_mails.name == "POST /v1/posts/generate recipient org_1 ops@acme.example"
+    of_mails = Bucket.of_recipient("org_1", "ops@acme.example")
+    assert of_mails.name == f"{CONFIRMING.method} {CONFIRMING.template} recipient org_1 ops@acme.example"
     digest = sha256(b"ops@acme.example").hexdigest()
-    assert Bucket.of_reader(RATES[0], "ops@acme.example").name == f"POST /v1/posts/generate reader {digest}"
+    assert Bucket.of_reader("ops@acme.example").name == f"POST /changelog/{{slug}}/subscribe reader {digest}"
     # The key has no limit: a version with another limit continues with the same window.
     assert Bucket.of_key(evolve(RATES[0], limit=11), "csk_1").name == Bucket.of_key(RATES[0], "csk_1").name
 

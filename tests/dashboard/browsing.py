@@ -1,39 +1,47 @@
 """A browser without scripts: it keeps cookies, reads pages, and sends their forms."""
 
-import re
 from collections.abc import Mapping
 from functools import cached_property
-from html import unescape
-from typing import Any, Final, final
+from typing import Any, Self, final
 from urllib.parse import urlencode, urljoin
 
 import httpx
-from attrs import define, field
+from attrs import frozen
 from tests.api.world import ApiWorld
-
-_VOID: Final = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "wbr"})
-_SHUT: Final = frozenset({"script", "style", "title", "svg"})
-#: A part of a page. The pages are well-formed, and quote the values of attributes. The standard library's parser needs
-#: more time to read a page than the service needs to render it.
-_PART: Final = re.compile(
-    r"<!--.*?-->|<![^>]*>"
-    r"|<(?P<end>/?)(?P<tag>[a-z][a-z0-9-]*)(?P<attributes>(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>"
-    r"|(?P<text>[^<]+)",
-    re.DOTALL | re.IGNORECASE,
-)
-_ATTRIBUTE: Final = re.compile(r"""([^\s=/"']+)(?:="([^"]*)"|='([^']*)')?""")
+from tests.dashboard.tree import Node, parsed
 
 
 @final
-@define
+@frozen
 class PageForm:
     """A form on a page."""
 
     action: str
     method: str
     #: The current fields.
-    fields: dict[str, list[str]] = field(factory=dict[str, list[str]])
-    buttons: list[str] = field(factory=list[str])
+    fields: dict[str, list[str]]
+    buttons: list[str]
+
+    @classmethod
+    def of(cls, node: Node, path: str) -> Self:
+        """Return a form of the page at ``path``."""
+        fields: dict[str, list[str]] = {}
+        for each in node.descendants():
+            name, kind = each.attributes.get("name", ""), each.attributes.get("type")
+            if each.tag == "textarea":
+                fields[name] = [each.raw]
+            elif each.tag == "select":
+                options = each.all("option")
+                chosen = [option for option in options if "selected" in option.attributes] or options[:1]
+                fields[name] = [option.attributes.get("value", "") for option in chosen[-1:]]
+            elif each.tag == "input" and name and (kind not in {"checkbox", "radio"} or "checked" in each.attributes):
+                fields.setdefault(name, []).append(each.attributes.get("value", "on" if kind == "checkbox" else ""))
+        return cls(
+            action=node.attributes.get("action", path),
+            method=node.attributes.get("method", "get"),
+            fields=fields,
+            buttons=[button.words for button in node.all("button")],
+        )
 
 
 @final
@@ -46,142 +54,38 @@ class Seen:
         self.path = response.url.path
 
     @cached_property
-    def _read(self) -> "_Reader":
-        return _Reader(self.path, self.response.text)
+    def tree(self) -> Node:
+        return parsed(self.response.text)
 
     @property
     def links(self) -> dict[str, str]:
-        return self._read.links
+        # Of several links with the same words, the first one.
+        return {link.words: link.attributes.get("href", "") for link in reversed(self.tree.all("a"))}
 
-    @property
+    @cached_property
     def forms(self) -> list[PageForm]:
-        return self._read.forms
+        return [PageForm.of(form, self.path) for form in self.tree.all("form")]
 
     @property
     def elements(self) -> list[tuple[str, Mapping[str, str]]]:
         """Return every element, with its attributes."""
-        return self._read.elements
+        return [(each.tag, each.attributes) for each in self.tree.descendants()]
 
     @property
     def rows(self) -> list[list[str]]:
-        return self._read.rows
+        return [[cell.words for cell in row.descendants() if cell.tag in {"td", "th"}] for row in self.tree.all("tr")]
 
     @property
     def heading(self) -> str:
-        return self._read.heading
+        return " ".join(each.words for each in self.tree.all("h1"))
 
     @property
     def text(self) -> str:
-        return " ".join(" ".join(self._read.words).split())
+        return self.tree.words
 
     def form(self, action: str) -> PageForm:
         """Return the form with the given action."""
         return next(form for form in self.forms if form.action == action)
-
-
-@final
-class _Reader:
-    def __init__(self, path: str, text: str) -> None:
-        self._path = path
-        self.links: dict[str, str] = {}
-        self.forms: list[PageForm] = []
-        self.elements: list[tuple[str, Mapping[str, str]]] = []
-        self.rows: list[list[str]] = []
-        self.heading = ""
-        self.words: list[str] = []
-        self._open: list[str] = []
-        self._link: tuple[str, list[str]] | None = None
-        self._form: PageForm | None = None
-        self._select: str | None = None
-        self._area: str | None = None
-        self._button: list[str] | None = None
-        end = 0
-        for part in _PART.finditer(text):
-            assert part.start() == end, f"not well-formed: {text[end : end + 80]}"
-            end = part.end()
-            if part["text"] is not None:
-                self._data(unescape(part["text"]))
-            elif part["end"]:
-                self._end(part["tag"])
-            elif part["tag"]:
-                self._start(part["tag"], part["attributes"])
-                if part["attributes"].endswith("/"):
-                    self._end(part["tag"])
-        assert end == len(text)
-
-    def _start(self, tag: str, attributes: str) -> None:
-        attrs = {name.lower(): unescape(double or single) for name, double, single in _ATTRIBUTE.findall(attributes)}
-        self.elements.append((tag, attrs))
-        if tag not in _VOID:
-            self._open.append(tag)
-        match tag:
-            case "a":
-                self._link = (attrs.get("href", ""), [])
-            case "form":
-                self._form = PageForm(attrs.get("action", self._path), attrs.get("method", "get"))
-                self.forms.append(self._form)
-            case "button":
-                self._button = []
-            case "tr":
-                self.rows.append([])
-            case "td" | "th" if self.rows:
-                self.rows[-1].append("")
-            case "select":
-                self._select = attrs.get("name", "")
-            case _ if self._form is not None:
-                self._field(tag, attrs, self._form.fields)
-            case _:
-                pass
-
-    def _field(self, tag: str, attrs: Mapping[str, str], fields: dict[str, list[str]]) -> None:
-        name = attrs.get("name", "")
-        if tag == "textarea":
-            self._area = name
-            fields[name] = [""]
-        elif tag == "option" and self._select:
-            if "selected" in attrs or self._select not in fields:
-                fields[self._select] = [attrs.get("value", "")]
-        elif tag == "input" and name and (attrs.get("type") not in {"checkbox", "radio"} or "checked" in attrs):
-            fields.setdefault(name, []).append(attrs.get("value", "on" if attrs.get("type") == "checkbox" else ""))
-
-    def _end(self, tag: str) -> None:
-        while self._open:
-            if self._open.pop() == tag:
-                break
-        match tag:
-            case "a" if self._link is not None:
-                href, words = self._link
-                self.links.setdefault(" ".join(" ".join(words).split()), href)
-                self._link = None
-            case "form":
-                self._form = None
-            case "textarea":
-                self._area = None
-            case "select":
-                self._select = None
-            case "button" if self._button is not None:
-                if self._form is not None:
-                    self._form.buttons.append(" ".join(" ".join(self._button).split()))
-                self._button = None
-            case _:
-                pass
-
-    def _data(self, data: str) -> None:
-        if self._area is not None and self._form is not None:
-            written = self._form.fields[self._area][-1]
-            # The first line end belongs to the tag (HTML, 4.10.11).
-            self._form.fields[self._area][-1] = written + data if written else data.removeprefix("\n")
-        if _SHUT.intersection(self._open):
-            return
-        self.words.append(data)
-        if "h1" in self._open:
-            self.heading = f"{self.heading} {data}".strip()
-        if self._link is not None:
-            self._link[1].append(data)
-        if self._button is not None:
-            self._button.append(data)
-        if self.rows and self.rows[-1] and {"td", "th"}.intersection(self._open):
-            self.rows[-1][-1] = f"{self.rows[-1][-1]} {data}".strip()
 
 
 @final

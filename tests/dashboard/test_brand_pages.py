@@ -5,7 +5,6 @@ from datetime import timedelta
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import branded
-from tests.dashboard.tree import tree
 
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
@@ -41,7 +40,7 @@ async def test_identities_are_listed_and_the_default_is_marked(acme: Caller, bro
 
     assert [row[0] for row in page.rows[1:]] == [f"{first.name} default", "Keeper"]
     assert page.links[first.name] == f"{BRANDS}/{first.id}"
-    assert all(script["src"] for script in tree(page).all("script"))
+    assert all(script["src"] for script in page.tree.all("script"))
 
 
 async def test_one_is_made_from_a_website(acme: Caller, browsing: Browsing) -> None:
@@ -102,7 +101,7 @@ async def test_an_identity_is_changed(acme: Caller, browsing: Browsing) -> None:
         form, name=" The  keeper ", toneProfile="Casual", audience="", customTone="dry\r\nbut kind", isDefault="yes"
     )
 
-    assert (page.path, tree(page).one(role="status").text) == (path, "Saved.")
+    assert (page.path, page.tree.one(role="status").text) == (path, "Saved.")
     changed = await found(acme, brand)
     assert (changed.name, changed.tone_profile, changed.audience) == ("The keeper", ToneProfile.CASUAL, None)
     assert (changed.custom_tone, changed.is_default) == ("dry\nbut kind", True)
@@ -127,12 +126,12 @@ async def test_deleting_an_identity_disables_its_triggers_and_schedules(acme: Ca
     path = f"{BRANDS}/{brand.id}"
     page = await browsing.open(path)
     assert page.links["Each push"] == f"/dashboard/triggers/{trigger}"
-    assert "cannot be undone" in tree(page).one("form", action=f"{path}/delete")["data-confirm"]
+    assert "cannot be undone" in page.tree.one("form", action=f"{path}/delete")["data-confirm"]
 
     page = await browsing.send(page.form(f"{path}/delete"))
 
     assert page.path == BRANDS
-    assert "switched off" in tree(page).one(role="status").text
+    assert "switched off" in page.tree.one(role="status").text
     (remaining,) = await acme.world.stores.triggers.all_of(acme.organization.id)
     assert not remaining.enabled
     assert (await browsing.open(path)).status == 404

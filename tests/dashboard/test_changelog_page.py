@@ -152,6 +152,7 @@ async def test_a_further_changelog_is_added_furnished_previewed_published_and_de
     # The page as readers will see it, for signed-in users only.
     preview = await browsing.open(f"{at}/preview")
     assert (preview.heading, "This is a preview for you alone." in preview.text) == ("Lens", True)
+    assert preview.links["Back to the settings"] == at
     assert "no-store" in preview.response.headers["Cache-Control"]
     assert (await acme.world.send("GET", f"{at}/preview")).status_code == 303
     assert (await acme.world.send("GET", "/changelog/lens")).status_code == 404

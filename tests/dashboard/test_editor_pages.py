@@ -8,7 +8,6 @@ import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import posted, stored
-from tests.dashboard.tree import tree
 
 from contentsvc_core.content.versions import DiffLineBody, differences
 from contentsvc_core.timestamps import iso_ms
@@ -27,7 +26,7 @@ async def test_a_post_is_written_by_hand_and_waits_as_a_draft(acme: Caller, brow
     assert refused.form(f"{POSTS}/new").fields["label"] == ["new"]
     page = await browsing.send(form, title="A lamp", markdown="Brighter.", summary="Light", label="new")
 
-    assert tree(page).one(role="status").text == "Created."
+    assert page.tree.one(role="status").text == "Created."
     (post,) = await acme.world.stores.posts.posts(acme.organization.id)
     assert (post.title, post.summary, [label.value for label in post.labels]) == ("A lamp", "Light", ["new"])
     assert "no run writes it again" not in (await browsing.open(f"{POSTS}/{post.id}")).text
@@ -45,7 +44,7 @@ async def test_a_draft_is_scheduled_in_its_form_and_the_schedule_is_cancelled(ac
     form = (await browsing.open(path)).form(path)
     page = await browsing.send(form, publishAt="2020-01-01T09:00")
     assert page.status == 422
-    assert tree(page).one(id="publishAt-fault").text.startswith("The time must be in the future")
+    assert page.tree.one(id="publishAt-fault").text.startswith("The time must be in the future")
 
     at = acme.world.clock.now() + timedelta(days=1)
     page = await browsing.send(form, publishAt=at.strftime("%Y-%m-%dT%H:%M"))
@@ -80,14 +79,14 @@ async def test_versions_are_compared_and_restored(acme: Caller, browsing: Browsi
     await browsing.send((await browsing.open(path)).form(path), title="New", markdown="Other \u202e")
 
     page = await browsing.open((await browsing.open(f"{POSTS}/{post.id}")).links["Versions"])
-    root = tree(page)
+    root = page.tree
     # An editor sees each hidden character.
     assert "+ Other \\u202e" in root.one("pre").text
     assert "Title" in page.text
     page = await browsing.open(page.links["Version 1"])
     page = await browsing.send(page.form(f"{POSTS}/{post.id}/versions"))
 
-    assert tree(page).one(role="status").text.startswith("Restored")
+    assert page.tree.one(role="status").text.startswith("Restored")
     restored = await stored(acme, post)
     assert (restored.title, restored.markdown) == (post.title, post.markdown)
     # The form of an older page is refused.

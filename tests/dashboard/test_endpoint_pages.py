@@ -9,7 +9,6 @@ from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.conftest import signed_in
 from tests.dashboard.contents import beside
-from tests.dashboard.tree import tree
 from tests.endpoints import Receiver, dispatch, tokens_of
 
 from contentsvc_core import Scope
@@ -40,7 +39,7 @@ async def test_an_endpoint_is_created_and_its_secret_is_shown_once(acme: Caller,
     page = await browsing.send(form, **fields, event=["post.published", "nonsense"])
 
     assert (page.status, page.heading) == (201, "The endpoint is created")
-    secret = tree(page).one("code", class_="secret").text
+    secret = page.tree.one("code", class_="secret").text
     assert secret.startswith("whsec_")
     acme.world.clock.advance(timedelta(seconds=3))
     reloaded = await browsing.send(form, **fields, event=["post.published", "nonsense"])
@@ -110,7 +109,7 @@ async def test_a_test_is_sent_shown_with_its_fault_and_sent_again(acme: Caller, 
     assert "Outgoing endpoint.test message" in log.response.text
     assert f'href="{own}">Deploys' in log.response.text
     shown = await browsing.open(f"/dashboard/integrations/logs/{entry.id}")
-    assert "we called the endpoint" in shown.response.text
+    assert "to the endpoint" in shown.response.text
     assert "the endpoint answered with status 500" in shown.response.text
     assert "&lt;b&gt;no&lt;/b&gt;" in shown.response.text
     assert "What it led to" not in shown.response.text
@@ -156,7 +155,7 @@ async def test_a_chat_has_a_format_and_a_share_of_delivered_messages_and_no_secr
     assert "100 % of 1" in (await browsing.open(PATH)).response.text
     wrong = await browsing.send((await browsing.open(own)).form(own), format="discord")
     assert wrong.status == 422
-    assert tree(wrong).one(id="format-fault").text.startswith("The format must be slack")
+    assert wrong.tree.one(id="format-fault").text.startswith("The format must be slack")
 
 
 async def test_the_secret_url_of_a_chat_is_shown_to_keys_that_may_write(acme: Caller, browsing: Browsing) -> None:

@@ -7,7 +7,6 @@ from tests.api.world import Caller
 from tests.core.test_house_style import WHOLE
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import beside
-from tests.dashboard.tree import tree
 
 from contentsvc_core import Scope
 from contentsvc_core.content.house_style import HouseStyle, style_body
@@ -78,7 +77,7 @@ async def test_a_form_sets_the_house_style_and_shows_it(acme: Caller, browsing: 
 
 async def test_an_unset_field_shows_the_value_that_applies(acme: Caller, browsing: Browsing) -> None:
     def unset(page: Seen, name: str) -> str:
-        return tree(page).one("select", id=name).all("option")[0].text
+        return page.tree.one("select", id=name).all("option")[0].text
 
     page = await browsing.open(PAGE)
     assert unset(page, "commitHashes") == "default (yes)"
@@ -100,7 +99,7 @@ async def test_a_fault_is_shown_at_its_field_and_nothing_is_saved(acme: Caller, 
     page = await browsing.send(form, longestPost="12", hide="docs")
 
     assert page.status == 422
-    assert tree(page).one(role="alert").text == "Nothing was saved: correct what is marked below."
+    assert page.tree.one(role="alert").text == "Nothing was saved: correct what is marked below."
     assert "Longest post must be a whole number from 1,000 to 100,000." in page.text
     (field,) = [attrs for _, attrs in page.elements if attrs.get("aria-invalid") == "true"]
     assert (field["name"], field["value"]) == ("longestPost", "12")

@@ -214,7 +214,7 @@ async def test_an_unreachable_code_host_is_shown_at_the_top(server: CodeHostServ
     assert not [attrs for _, attrs in page.elements if attrs.get("aria-invalid")]
     server.fault = Fault(status=502)
     page = await connect(browsing, repository=REPOSITORY, provider="github")
-    assert "Or enter the repository id: then the code host is not asked." in page.text
+    assert "You can also enter the repository id: then the code host is not asked." in page.text
     assert ("details", {"open": ""}) in page.elements
 
 

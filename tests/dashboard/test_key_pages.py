@@ -8,7 +8,6 @@ from tests import sqlite
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import beside
-from tests.dashboard.tree import tree
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, sql_stores
@@ -35,8 +34,8 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     page = await browsing.send(form, name="<b>Status page", scope="read", expires="2026-01-31")
 
     assert (page.status, page.heading) == (201, "Your new key")
-    shown = tree(page).one("code", class_="secret").text
-    assert tree(page).one("button", class_="copy")["data-copy"] == shown
+    shown = page.tree.one("code", class_="secret").text
+    assert page.tree.one("button", class_="copy")["data-copy"] == shown
     assert page.response.headers["Cache-Control"] == "no-store"
     answer = await acme.world.send("GET", "/v1/posts", headers={"Authorization": f"Bearer {shown}"})
     assert answer.status_code == 200
@@ -57,14 +56,14 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
 
 async def test_a_name_that_is_too_long_is_refused_and_not_cut(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.open(KEYS)
-    assert tree(page).one(id="name")["maxlength"] == "100"
+    assert page.tree.one(id="name")["maxlength"] == "100"
 
     refused = await browsing.send(page.form(KEYS), name="n" * 101, scope="read")
-    assert (refused.status, tree(refused).one(id="name")["value"]) == (422, "n" * 101)
-    assert tree(refused).one(id="name-fault").text == "A name has at most 100 characters: shorten it."
+    assert (refused.status, refused.tree.one(id="name")["value"]) == (422, "n" * 101)
+    assert refused.tree.one(id="name-fault").text == "A name has at most 100 characters: shorten it."
     issued = await browsing.send(refused.form(KEYS), name="n" * 100, scope="read")
 
-    shown = tree(issued).one("code", class_="secret").text
+    shown = issued.tree.one("code", class_="secret").text
     assert (await key_of(acme, shown[:14])).name == "n" * 100
 
 
@@ -72,14 +71,14 @@ async def test_a_reloaded_answer_issues_no_second_key(acme: Caller, browsing: Br
     form = (await browsing.open(KEYS)).form(KEYS)
     first, second = await asyncio.gather(*(browsing.send(form, name="Status page") for _ in range(2)))
     # The browser shows the second answer of a double click: it has the key, too.
-    secrets = {tree(each).one("code", class_="secret").text for each in (first, second)}
+    secrets = {each.tree.one("code", class_="secret").text for each in (first, second)}
     assert (second.status, len(secrets)) == (201, 1)
     acme.world.clock.advance(timedelta(seconds=3))
 
     reloaded = await browsing.send(form, name="Status page")
 
     assert (first.status, reloaded.path) == (201, KEYS)
-    assert "This form was sent before" in tree(reloaded).one(role="status").text
+    assert "This form was sent before" in reloaded.tree.one(role="status").text
     assert [row[0].split()[0] for row in reloaded.rows].count("Status") == 1
     # A browser that goes back to the form may fill it in for another key.
     assert (await browsing.send(form, name="Other page")).status == 201
@@ -90,14 +89,14 @@ async def test_a_key_is_revoked_and_its_sessions_end(acme: Caller, browsing: Bro
     other, issued = await beside(acme)
     path = f"{KEYS}/{issued.record.prefix}/revoke"
     page = await browsing.open(KEYS)
-    assert "refused from then on" in tree(page).one("form", action=path)["data-confirm"]
+    assert "refused from then on" in page.tree.one("form", action=path)["data-confirm"]
 
     page = await browsing.send(page.form(path))
 
-    assert (page.path, "Revoked" in tree(page).one(role="status").text) == (KEYS, True)
+    assert (page.path, "Revoked" in page.tree.one(role="status").text) == (KEYS, True)
     assert (await key_of(acme, issued.record.prefix)).revoked_at == acme.world.clock.now()
     assert (await other.open(KEYS)).path == "/dashboard/sign-in"
-    ended = tree(page).one("details")
+    ended = page.tree.one("details")
     assert "1 key revoked or expired" in ended.text
     assert issued.record.prefix in ended.text
     assert path not in [form.action for form in page.forms]
@@ -107,7 +106,7 @@ async def test_revoking_the_own_key_signs_out(acme: Caller, browsing: Browsing) 
     page = await browsing.open(KEYS)
     path = f"{KEYS}/{acme.record.prefix}/revoke"
     assert "signed in" in row(page, acme.record.prefix)[0]
-    assert "you will be signed out" in tree(page).one("form", action=path)["data-confirm"]
+    assert "you will be signed out" in page.tree.one("form", action=path)["data-confirm"]
 
     page = await browsing.send(page.form(path))
 
@@ -125,7 +124,7 @@ async def test_an_expired_key_is_shown_as_expired(acme: Caller, browsing: Browsi
     page = await browsing.open(KEYS)
 
     assert next(row for row in page.rows if "Old" in row[0])[0].endswith("expired")
-    assert "Old" in tree(page).one("details").text
+    assert "Old" in page.tree.one("details").text
 
 
 async def test_how_much_of_each_limit_is_used_is_shown_and_looking_does_not_count(
@@ -143,11 +142,11 @@ async def test_how_much_of_each_limit_is_used_is_shown_and_looking_does_not_coun
     page = await browsing.open(KEYS)
 
     # Only limits in use are shown, without rows of zeros.
-    (own,) = tree(page).all("tr")[1].all("li")
+    (own,) = page.tree.all("tr")[1].all("li")
     assert own.one("span", class_="number").text == "3 of 10 in the last 60 s"
     assert own.one("rect", class_="part")["width"] == "30.0"
-    (foreign,) = tree(page).all("tr")[2].all("li")
-    assert issued.record.prefix in tree(page).all("tr")[2].text
+    (foreign,) = page.tree.all("tr")[2].all("li")
+    assert issued.record.prefix in page.tree.all("tr")[2].text
     assert "10 of 10" in foreign.text
     assert foreign.one("rect", class_="full")["width"] == "100.0"
 
@@ -183,11 +182,11 @@ async def test_a_key_gives_no_scope_that_it_lacks_and_no_end_after_its_own(acme:
     # Both faults at once, each at its field.
     refused = await admin.send(form, scope=["read", "write"], expires="2025-01-31")
     assert refused.status == 422
-    assert tree(refused).one(id="scope-fault").text == "Your own key may not do all of this: tick less."
-    assert tree(refused).one(id="expires-fault").text == "This day is over: choose today or a later one."
+    assert refused.tree.one(id="scope-fault").text == "Your own key may not do all of this: tick less."
+    assert refused.tree.one(id="expires-fault").text == "This day is over: choose today or a later one."
     for expires in ("", "2027-01-31"):
         page = await admin.send(form, scope="read", expires=expires)
-        shown = tree(page).one("code", class_="secret").text
+        shown = page.tree.one("code", class_="secret").text
         created = await key_of(acme, shown[:14])
         assert (created.expires_at, created.issued_by) == (end, issued.record.prefix)
 
@@ -195,7 +194,7 @@ async def test_a_key_gives_no_scope_that_it_lacks_and_no_end_after_its_own(acme:
 async def test_revoking_a_key_revokes_the_keys_issued_with_it(acme: Caller, browsing: Browsing) -> None:
     root, issued = await beside(acme)
     page = await root.send((await root.open(KEYS)).form(KEYS), scope=["read", "admin"])
-    leaked = tree(page).one("code", class_="secret").text
+    leaked = page.tree.one("code", class_="secret").text
     thief = Browsing(acme.world)
     await thief.sign_in(leaked)
     await thief.send((await thief.open(KEYS)).form(KEYS), scope=["read", "admin"])

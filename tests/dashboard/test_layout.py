@@ -7,7 +7,7 @@ import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import branded, posted
-from tests.dashboard.tree import Node, tree
+from tests.dashboard.tree import Node
 
 _RAW_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|\b(codehost:|d-)\d")
 
@@ -60,7 +60,7 @@ async def test_ids_are_in_the_details_with_a_copy_button(acme: Caller, browsing:
 
     page = await browsing.open(f"/dashboard{path}")
 
-    root = tree(page)
+    root = page.tree
     (details,) = [each for each in root.all("details") if each.all("summary")[0].text == "Details"]
     assert id_ in [button["data-copy"] for button in details.all("button", class_="copy")]
     assert not _RAW_ID.search(prime_text(root.one("main")))
@@ -70,7 +70,7 @@ async def test_a_time_is_exact_for_machines_and_the_zone_is_shown_once(acme: Cal
     await acme.push("d-1", "feat: a lamp")
     await acme.push("d-2", "feat: another lamp")
 
-    root = tree(await browsing.open("/dashboard/integrations/logs"))
+    root = (await browsing.open("/dashboard/integrations/logs")).tree
 
     times = root.one("table").all("time")
     assert [time.text for time in times] == ["just now"] * 2
@@ -87,6 +87,8 @@ async def test_a_time_is_exact_for_machines_and_the_zone_is_shown_once(acme: Cal
         ("/integrations/logs/nowhere", "Logs", "To Logs"),
         # An address for forms only.
         ("/posts/bulk", "Posts", "To Posts"),
+        # The page itself, with a query that it does not know.
+        ("/runs?status=slow", "Runs", "To Runs"),
     ],
 )
 async def test_an_error_page_has_the_menu_and_a_way_back(browsing: Browsing, path: str, current: str, way: str) -> None:
@@ -96,6 +98,24 @@ async def test_an_error_page_has_the_menu_and_a_way_back(browsing: Browsing, pat
     assert (await browsing.open(page.links[way])).status == 200
     (marked,) = [attrs["href"] for _, attrs in page.elements if "aria-current" in attrs]
     assert marked == page.links[current]
+
+
+@pytest.mark.parametrize(
+    ("kind", "way"),
+    [("post", "To Posts"), ("trigger", "To Triggers"), ("schedule", "To Schedules"), ("endpoint", "To Webhooks out")],
+)
+async def test_a_second_click_on_delete_leads_to_the_list(
+    acme: Caller, browsing: Browsing, kind: str, way: str
+) -> None:
+    page = await browsing.open(f"/dashboard{(await addresses(acme))[kind][0]}")
+    delete = page.form(f"{page.path}/delete")
+    assert "Deleted." in (await browsing.send(delete)).text
+
+    again = await browsing.post(delete.action, delete.fields, headers={"Referer": f"http://test{page.path}"})
+
+    # Not back to the page of the form, which is gone, too.
+    assert (again.status, page.path in again.links.values()) == (404, False)
+    assert (await browsing.open(again.links[way])).status == 200
 
 
 async def test_a_refused_form_leads_back_to_its_page(browsing: Browsing) -> None:
@@ -146,10 +166,10 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
     "schedules/new": (
         _SCHEDULE,
         [
-            ({"hour": "24"}, "times", "Hour must be from 0 to 23."),
-            ({"hour": "nine"}, "times", "Hour must be from 0 to 23."),
-            ({"minute": "9999999999999999999999"}, "times", "Minute must be from 0 to 59."),
-            ({"frequency": "monthly", "day_of_month": ""}, "times", "The day of the month must be from 1 to 31."),
+            ({"hour": "24"}, "hour", "Hour must be from 0 to 23."),
+            ({"hour": "nine"}, "hour", "Hour must be from 0 to 23."),
+            ({"minute": "9999999999999999999999"}, "minute", "Minute must be from 0 to 59."),
+            ({"frequency": "monthly", "day_of_month": ""}, "day_of_month", "The day of the month must be from 1"),
             ({"name": ""}, "name", "A schedule needs a name."),
             ({"repositories": []}, "repositories", "A schedule needs a repository."),
             ({"brand": "brand_gone"}, "brand", "Unknown brand identity: 'brand_gone'."),
@@ -238,7 +258,7 @@ async def test_a_fault_is_shown_at_its_field_and_what_was_typed_stays(
     page = await browsing.send((await browsing.open(path)).form(path), **typed)
 
     assert page.status == 422
-    (fault,) = [node for node in tree(page).all("p", class_="fault") if node["id"]]
+    (fault,) = [node for node in page.tree.all("p", class_="fault") if node["id"]]
     assert fault["id"] == f"{at_fault}-fault"
     assert fault.text.startswith(words)
     (field,) = [attrs for _, attrs in page.elements if fault["id"] in attrs.get("aria-describedby", "").split()]

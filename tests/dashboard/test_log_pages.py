@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from tests.api.world import Caller
+from tests.builders import an_entry
 from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
@@ -22,21 +23,16 @@ SCRIPT = {"HX-Request": "true"}
 async def noted(acme: Caller, **fields: Any) -> LogEntry:
     """Write an entry, a moment after the previous one."""
     acme.world.clock.advance(timedelta(milliseconds=1))
-    entry = LogEntry(
-        id=acme.world.ids.new_id("log_"),
-        organization_id=acme.organization.id,
-        integration_id=acme.connection.integration.id,
-        repository_id=1,
-        reference_id=None,
-        title="Webhook creation",
-        integration_type="codehost",
-        direction=Direction.OUTGOING,
-        status=LogStatus.SUCCESS,
-        status_code=201,
-        detail={"operation": "create_hook"},
-        created_at=acme.world.clock.now(),
-    )
-    entry = evolve(entry, **fields)
+    values: dict[str, Any] = {
+        "id": acme.world.ids.new_id("log_"),
+        "organization_id": acme.organization.id,
+        "integration_id": acme.connection.integration.id,
+        "title": "Webhook creation",
+        "direction": Direction.OUTGOING,
+        "status_code": 201,
+        "detail": {"operation": "create_hook"},
+    }
+    entry = an_entry(acme.world.clock.now(), **values | fields)
     await acme.world.stores.journal.append(entry)
     return entry
 
@@ -286,6 +282,7 @@ async def test_an_entry_shows_the_delivery_and_its_effects(acme: Caller, browsin
     page = await browsing.open(f"{LOGS}/{id_}")
 
     assert page.heading == "v1.0.0"
+    assert "<title>v1.0.0 · contentsvc</title>" in page.response.text
     for words in ("processed", "200", "1 workflow run started", "incoming", "d-1", "context record"):
         assert words in page.text
     assert "Release v1.0.0 was published." in page.text
@@ -338,7 +335,7 @@ async def test_a_large_payload_is_cut_with_a_note(acme: Caller, browsing: Browsi
         ({"detail": None, "reason": None}, "No payload is kept for this entry."),
         ({"title": HOSTILE, "reason": HOSTILE, "error_message": HOSTILE, "reference_id": '"><img>'}, HOSTILE),
         ({"integration_id": "int_gone"}, "Integration removed"),
-        ({"direction": Direction.OUTGOING}, "we called the code host"),
+        ({"direction": Direction.OUTGOING}, "to the code host"),
         ({"detail": {"a": [HOSTILE]}}, "Nothing: only deliveries that are processed start runs."),
     ],
 )

@@ -4,7 +4,6 @@ import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import posted, stored
-from tests.dashboard.tree import tree
 
 POSTS = "/dashboard/posts"
 
@@ -14,12 +13,12 @@ async def test_a_post_is_edited(acme: Caller, browsing: Browsing) -> None:
     path = f"{POSTS}/{post.id}/edit"
     form = (page := await browsing.open(path)).form(path)
     assert (form.fields["title"], form.fields["markdown"]) == ([post.title], [post.markdown])
-    assert tree(page).one(id="preview").text
+    assert page.tree.one(id="preview").text
 
     # Line ends as browsers send them.
     page = await browsing.send(form, title=" A lamp ", markdown="Brighter\r\n\r\n* than *ever*\r\n")
 
-    assert (page.path, tree(page).one(role="status").text) == (f"{POSTS}/{post.id}", "Saved.")
+    assert (page.path, page.tree.one(role="status").text) == (f"{POSTS}/{post.id}", "Saved.")
     changed = await stored(acme, post)
     assert (changed.title, changed.markdown) == ("A lamp", "Brighter\n\n* than *ever*\n")
     assert "<em>ever</em>" in changed.content
@@ -41,7 +40,7 @@ async def test_a_text_with_any_beginning_survives_opening_and_saving(acme: Calle
     page = await browsing.open(path)
     await browsing.send(page.form(path))
 
-    assert all(script["src"] for script in tree(page).all("script"))
+    assert all(script["src"] for script in page.tree.all("script"))
     assert (await stored(acme, post)).markdown == before
 
 
@@ -58,11 +57,11 @@ async def test_all_faults_are_named_at_once_and_the_top_of_the_page_leads_to_the
     page = await browsing.send(form, **typed)
 
     assert page.status == 422
-    assert "Nothing was saved" in tree(page).one(role="alert").text
+    assert "Nothing was saved" in page.tree.one(role="alert").text
     for field, value in typed.items():
-        faulty = tree(page).one(id=field)
+        faulty = page.tree.one(id=field)
         assert faulty["aria-invalid"] == "true"
-        assert tree(page).one(id=f"{field}-fault").text
+        assert page.tree.one(id=f"{field}-fault").text
         assert page.form(path).fields[field] == [value]
 
 
@@ -75,10 +74,10 @@ async def test_the_second_of_two_editors_gets_a_conflict_and_keeps_the_text(acme
     page = await browsing.send(own.form(path), title="Mine", markdown="my words")
 
     assert page.status == 409
-    assert "not saved" in tree(page).one(role="alert").text
+    assert "not saved" in page.tree.one(role="alert").text
     assert (page.form(path).fields["title"], page.form(path).fields["markdown"]) == (["Mine"], ["my words"])
     assert page.links["Read it in a new tab"] == f"{POSTS}/{post.id}"
-    assert tree(page).one("textarea", id="theirs").raw == post.markdown
+    assert page.tree.one("textarea", id="theirs").raw == post.markdown
     assert (await stored(acme, post)).title == "Theirs"
 
     # The page has shown the conflict: a second submission overwrites.
@@ -95,8 +94,8 @@ async def test_an_editor_of_a_deleted_post_keeps_the_text(acme: Caller, browsing
     gone = await browsing.send(page.form(path), markdown="my words")
 
     assert gone.status == 404
-    assert "deleted" in tree(gone).one(role="alert").text
-    assert tree(gone).one("textarea", id="markdown").raw == "my words"
+    assert "deleted" in gone.tree.one(role="alert").text
+    assert gone.tree.one("textarea", id="markdown").raw == "my words"
     assert [form.buttons for form in gone.forms] == [["Sign out"], []]
 
 
@@ -110,12 +109,12 @@ async def test_the_preview_equals_the_saved_text_with_and_without_scripts(acme: 
     part = await browsing.post(f"{POSTS}/preview", sent, headers={"HX-Request": "true"})
     preview = await browsing.post(f"{POSTS}/preview", sent)
 
-    assert not tree(part).all("html")
-    assert tree(part).one("em").text == "lamp"
+    assert not part.tree.all("html")
+    assert part.tree.one("em").text == "lamp"
     assert evil in part.text  # as text
-    assert not tree(part).all("script")
+    assert not part.tree.all("script")
     assert not part.links
-    assert tree(preview).one(id="preview").text == tree(part).text
+    assert preview.tree.one(id="preview").text == part.tree.text
     assert preview.form(path).fields["title"] == ["Mine"]
     assert await stored(acme, post) == post
 

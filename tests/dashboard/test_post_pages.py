@@ -6,7 +6,6 @@ import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import branded, posted, stored
-from tests.dashboard.tree import tree
 
 EVIL = "<script>alert(1)</script>"
 POSTS = "/dashboard/posts"
@@ -16,7 +15,7 @@ async def listed(browsing: Browsing, query: str) -> list[str]:
     """Return the ids of the posts in the list."""
     page = await browsing.open(f"{POSTS}?{query}")
     assert page.status == 200
-    return [link["href"].rpartition("/")[2] for row in tree(page).all("tr")[1:] for link in row.all("a")]
+    return [link["href"].rpartition("/")[2] for row in page.tree.all("tr")[1:] for link in row.all("a")]
 
 
 async def test_there_are_no_posts_at_first_and_one_can_ask_for_one(browsing: Browsing) -> None:
@@ -26,7 +25,7 @@ async def test_there_are_no_posts_at_first_and_one_can_ask_for_one(browsing: Bro
     assert "No posts yet" in page.text
     assert page.links["New post"] == f"{POSTS}/new"
     assert page.links["Write from commits"] == f"{POSTS}/write"
-    assert tree(page).one("a", aria_current="page")["href"] == POSTS
+    assert page.tree.one("a", aria_current="page")["href"] == POSTS
 
 
 async def test_posts_are_listed_and_filtered(acme: Caller, browsing: Browsing) -> None:
@@ -69,7 +68,7 @@ async def test_a_filter_that_cannot_be_is_named(browsing: Browsing, query: str) 
     page = await browsing.open(f"{POSTS}?{query}")
 
     assert page.status == 400
-    assert query.partition("=")[2] in tree(page).one(role="alert").text
+    assert query.partition("=")[2] in page.tree.one(role="alert").text
 
 
 async def test_the_list_comes_in_pages_and_one_beyond_the_last_is_the_last(acme: Caller, browsing: Browsing) -> None:
@@ -93,7 +92,7 @@ async def test_a_post_is_shown_with_where_it_came_from(acme: Caller, browsing: B
     page = await browsing.open(f"{POSTS}/{post.id}")
 
     assert page.heading == post.title
-    root = tree(page)
+    root = page.tree
     assert root.all("dl")[0].all("a")[0]["href"] == f"/dashboard/runs/{run.id}"
     assert "acme/lighthouse" in root.all("dl")[0].text
     assert page.links[brand.name] == f"/dashboard/brands/{brand.id}"
@@ -130,17 +129,17 @@ async def test_a_post_is_published_taken_back_and_deleted(acme: Caller, browsing
     path = f"{POSTS}/{post.id}"
 
     page = await browsing.send((await browsing.open(path)).form(f"{path}/publish"))
-    assert (page.path, tree(page).one(role="status").text) == (path, "Published.")
+    assert (page.path, page.tree.one(role="status").text) == (path, "Published.")
     assert (await stored(acme, post)).status.value == "published"
 
     page = await browsing.send(page.form(f"{path}/unpublish"))
-    assert (page.path, tree(page).one(role="status").text) == (path, "Back to draft.")
+    assert (page.path, page.tree.one(role="status").text) == (path, "Back to draft.")
     assert (await stored(acme, post)).status.value == "draft"
 
     assert "no run writes it again for the same release" in page.text
-    assert "cannot be undone" in tree(page).one("form", action=f"{path}/delete")["data-confirm"]
+    assert "cannot be undone" in page.tree.one("form", action=f"{path}/delete")["data-confirm"]
     page = await browsing.send(page.form(f"{path}/delete"))
-    assert (page.path, tree(page).one(role="status").text) == (POSTS, "Deleted.")
+    assert (page.path, page.tree.one(role="status").text) == (POSTS, "Deleted.")
     assert await acme.world.stores.posts.post(acme.organization.id, post.id) is None
     assert (await browsing.open(path)).status == 404
 
@@ -157,6 +156,6 @@ async def test_an_action_on_a_changed_post_shows_the_change_first(
     refused = await browsing.send(page.form(f"{path}/{action}"))
 
     assert (refused.status, refused.heading) == (409, "Another title")
-    assert "This post was changed" in tree(refused).one(role="alert").text
+    assert "This post was changed" in refused.tree.one(role="alert").text
     assert (await stored(acme, post)).status.value == "draft"
     assert (await browsing.send(refused.form(f"{path}/{action}"))).status == 200

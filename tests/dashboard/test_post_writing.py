@@ -7,7 +7,6 @@ import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import branded
-from tests.dashboard.tree import tree
 
 POSTS = "/dashboard/posts"
 WRITE = f"{POSTS}/write"
@@ -26,14 +25,14 @@ async def test_a_post_is_requested_and_followed_until_it_is_written(acme: Caller
     assert world.nudged == 1
     assert page.heading == "Blog post from commits"
     assert page.links["Reload"] == page.path
-    poll = tree(page).one(id="now")
+    poll = page.tree.one(id="now")
     assert poll["hx-trigger"] == "every 1s"
     # Without news, the page does not change.
     assert (await browsing.open(poll["hx-get"], headers={"HX-Request": "true"})).status == 204
 
     await world.perform()
     part = await browsing.open(poll["hx-get"], headers={"HX-Request": "true"})
-    assert "hx-get" not in tree(part).one(id="now").attributes
+    assert "hx-get" not in part.tree.one(id="now").attributes
     (post,) = await world.stores.posts.posts(acme.organization.id)
     assert part.links["Read the post"] == f"{POSTS}/{post.id}"
     assert post.content_type.value == "blog_post"
@@ -86,16 +85,16 @@ async def test_faults_of_a_request_are_named_and_nothing_is_started(acme: Caller
     page = await browsing.send(form, repository=[], commits=[], releases=[], lookbackWindow="yesterday")
 
     assert page.status == 422
-    assert [fault["id"] for fault in tree(page).all("p", class_="fault")] == ["repository-fault", "material-fault"]
+    assert [fault["id"] for fault in page.tree.all("p", class_="fault")] == ["repository-fault", "material-fault"]
     again = page.form(WRITE).fields
     assert (again["lookbackWindow"], "repository" in again, "commits" in again) == (["yesterday"], False, False)
 
     unknown = await browsing.send(form, repository="codehost/acme/gone")
-    assert (unknown.status, "acme/gone" in tree(unknown).one(role="alert").text) == (422, True)
+    assert (unknown.status, "acme/gone" in unknown.tree.one(role="alert").text) == (422, True)
     foreign = await browsing.send(form, brandIdentityId="brand_0")
-    assert (foreign.status, "brand_0" in tree(foreign).one(role="alert").text) == (422, True)
+    assert (foreign.status, "brand_0" in foreign.tree.one(role="alert").text) == (422, True)
     odd = await browsing.send(form, contentType="ode", lookbackWindow="ever")
-    assert [fault["id"] for fault in tree(odd).all("p", class_="fault")] == [
+    assert [fault["id"] for fault in odd.tree.all("p", class_="fault")] == [
         "contentType-fault",
         "lookbackWindow-fault",
     ]

@@ -13,6 +13,7 @@ from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing
 
 from contentsvc_core.content.editing import MARKDOWN_LIMIT
+from contentsvc_http.body_budget import MAX_POST_BODY
 from contentsvc_http.dashboard.session import SIGN_IN
 from contentsvc_http.logs import configure_logging
 
@@ -57,7 +58,7 @@ async def test_the_largest_post_fits_into_its_form(browsing: Browsing, acme: Cal
     await acme.push("d-1", "feat: lamp")
     markdown = character * MARKDOWN_LIMIT
     form = urlencode({"csrf": "", "title": "t" * 120, "markdown": markdown.replace("\n", "\r\n")})
-    assert len(form) < 12 * MARKDOWN_LIMIT + 65_536
+    assert len(form) < MAX_POST_BODY
 
     page = await browsing.post("/dashboard/posts/preview", {"markdown": markdown.replace("\n", "\r\n")})
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing, Seen
-from tests.dashboard.tree import Node, tree
+from tests.dashboard.tree import Node
 
 from contentsvc_core.text import has_controls
 from contentsvc_core.usecases.schedule import Scheduler
@@ -154,6 +154,8 @@ async def test_a_run_shows_its_cause_and_its_result(acme: Caller, browsing: Brow
     page = await browsing.open(f"{ROOT}/{run.id}")
 
     assert page.heading == "Push to acme/lighthouse"
+    # The name of the tab tells it from the other pushes.
+    assert "<title>Push to acme/lighthouse: main: fix: the lens and 1 more · contentsvc</title>" in page.response.text
     assert steps(page) == ["good", "good", "good", "good"]
     for attrs in ("Delivery arrived", "Run created", "Started by trigger Letters.", "Post written", "Completed"):
         assert attrs in page.text
@@ -355,7 +357,7 @@ async def test_a_trail_of_crumbs_ends_with_a_link(acme: Caller, browsing: Browsi
 
     page = await browsing.open(f"/dashboard/{path.format(run=(await one(acme)).id, trigger=trigger_id)}")
 
-    crumbs = tree(page).one("nav", class_="crumbs")
+    crumbs = page.tree.one("nav", class_="crumbs")
     last = crumbs.children[-1]
     assert isinstance(last, Node)
     assert last.tag == "a"

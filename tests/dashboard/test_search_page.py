@@ -7,7 +7,6 @@ import pytest
 from tests.api.world import Caller
 from tests.dashboard.browsing import Browsing
 from tests.dashboard.contents import posted
-from tests.dashboard.tree import tree
 
 from contentsvc_core.text import has_controls
 
@@ -26,14 +25,14 @@ async def test_at_first_nothing_is_asked_for(browsing: Browsing) -> None:
     page = await browsing.open(SEARCH)
 
     assert page.heading == "Search"
-    assert not tree(page).all(class_="hits")
-    assert tree(page).one("a", aria_current="page")["href"] == SEARCH
+    assert not page.tree.all(class_="hits")
+    assert page.tree.one("a", aria_current="page")["href"] == SEARCH
 
 
 async def test_words_are_found_and_marked(busy: Caller, browsing: Browsing) -> None:
     page = await browsing.open(f"{SEARCH}?query=LAMP+dus*+-door&repository=&eventType=&since=")
 
-    posts, records = tree(page).all(class_="hits")
+    posts, records = page.tree.all(class_="hits")
     (post,) = posts.all("li")
     assert "lamp on at dusk" in post.text
     (record,) = records.all("li")
@@ -45,7 +44,7 @@ async def test_foreign_text_is_escaped(busy: Caller, browsing: Browsing) -> None
     assert busy
     page = await browsing.open(f"{SEARCH}?query=door")
 
-    (excerpt,) = tree(page).all(class_="excerpt")
+    (excerpt,) = page.tree.all(class_="excerpt")
     assert "fix: <b>the</b> door" in excerpt.text
     assert [mark.text for mark in excerpt.all("mark")] == ["door"]
     assert not excerpt.all("b")
@@ -66,7 +65,7 @@ async def test_queries_and_filters_find_the_expected_deliveries(
     assert busy
     page = await browsing.open(f"{SEARCH}?{query}")
 
-    assert len(tree(page).all(class_="hit")) == deliveries
+    assert len(page.tree.all(class_="hit")) == deliveries
     assert ("No commit, release or post matches." in page.text) is (deliveries == 0)
 
 
@@ -74,7 +73,7 @@ async def test_an_invalid_query_is_refused_and_kept_in_the_form(browsing: Browsi
     page = await browsing.open(f"{SEARCH}?query=%21%21")
 
     assert page.status == 400
-    assert tree(page).one(role="alert").text == "Invalid query: it has no word, only signs"
+    assert page.tree.one(role="alert").text == "Invalid query: it has no word, only signs"
     assert page.form(SEARCH).fields["query"] == ["!!"]
 
 
@@ -82,7 +81,7 @@ async def test_a_record_whole(busy: Caller, browsing: Browsing) -> None:
     page = await browsing.open(f"/dashboard/context/codehost%3A{busy.repository_id}%3Ad-2")
 
     assert page.heading == "acme/lighthouse: push"
-    assert "fix: <b>the</b> door" in tree(page).one("pre").text
+    assert "fix: <b>the</b> door" in page.tree.one("pre").text
 
 
 async def test_a_record_that_is_too_long_is_cut_with_a_note(acme: Caller, browsing: Browsing) -> None:
@@ -90,7 +89,7 @@ async def test_a_record_that_is_too_long_is_cut_with_a_note(acme: Caller, browsi
     page = await browsing.open(f"/dashboard/context/codehost%3A{acme.repository_id}%3Ad-1")
 
     assert "These are the first 20,000 characters" in page.text
-    assert len(tree(page).one("pre").raw) == 20_000
+    assert len(page.tree.one("pre").raw) == 20_000
 
 
 async def test_a_record_shows_its_invisible_characters(acme: Caller, browsing: Browsing) -> None:
@@ -107,8 +106,8 @@ async def test_days_of_filters_are_in_the_zone_of_the_organization(busy: Caller,
     now = busy.world.clock.now()
     there = now.astimezone(ZoneInfo("Pacific/Kiritimati")).date()
 
-    assert len(tree(await browsing.open(f"{SEARCH}?since={there}")).all(class_="hit")) == 3
-    assert not tree(await browsing.open(f"{SEARCH}?since={there + timedelta(days=1)}")).all(class_="hit")
+    assert len((await browsing.open(f"{SEARCH}?since={there}")).tree.all(class_="hit")) == 3
+    assert not (await browsing.open(f"{SEARCH}?since={there + timedelta(days=1)}")).tree.all(class_="hit")
     posts = await browsing.open(f"/dashboard/posts?since={there}")
     assert "lamp on at dusk" in posts.text
     assert "lamp on at dusk" not in (await browsing.open(f"/dashboard/posts?until={there}")).text

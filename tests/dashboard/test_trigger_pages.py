@@ -146,8 +146,9 @@ async def test_a_form_names_the_faults_of_several_fields(acme: Caller, browsing:
     page = await made(browsing, name="n" * 101, repositories=[], events=[], tags="!", scopes="x" * 201)
 
     assert (page.status, await triggers(acme)) == (422, [])
-    # Above the form, and at the fields.
-    assert "A trigger needs a repository. Choose an event, or all events. Tags has an empty pattern." in page.text
+    assert "Nothing was saved: correct what is marked below." in page.text
+    for fault in ("A trigger needs a repository.", "Choose an event, or all events.", "Tags has an empty pattern."):
+        assert page.text.count(fault) == 1
     pointing = [attrs.get("aria-describedby", "") for _, attrs in page.elements]
     assert [each for each in pointing if "-fault" in each] == [
         "name-fault",

@@ -10,10 +10,8 @@ import re
 import shlex
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Generator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, cast, final
 from urllib.parse import urlsplit
@@ -23,6 +21,7 @@ from attrs import define, frozen
 from click.testing import CliRunner
 from tests.code_host_server import TOKEN, CodeHostServer
 from tests.docs.pages import ROOT, Fence, fences
+from tests.http_server import StaticSite
 from tests.mail_server import in_a_thread
 from tests.server_process import Installation, serving, signature
 
@@ -219,7 +218,7 @@ def files_of(text: str) -> dict[str, str]:
 @contextlib.contextmanager
 def stage(folder: Path, text: str) -> Generator[Stage]:
     """Serve the page's setup: two organizations with a repository each, a code host, a website and a mail server."""
-    with CodeHostServer() as host, _website() as site, in_a_thread() as mail:
+    with CodeHostServer() as host, StaticSite(_PAGE) as site, in_a_thread() as mail:
         host.repositories["acme/harbour"] = {
             **host.repositories["acme/lighthouse"],
             "id": 9,
@@ -228,7 +227,7 @@ def stage(folder: Path, text: str) -> Generator[Stage]:
         installation = Installation(
             folder,
             codehost_api_url=host.api_url,
-            site_hosts=site.removeprefix("http://").rstrip("/"),
+            site_hosts=site.place,
             base_url="https://hooks.example",
             smtp_url=mail.url,
             mail_from="alerts@hooks.example",
@@ -254,7 +253,7 @@ def stage(folder: Path, text: str) -> Generator[Stage]:
                     "HOOK": f"{server.url}{path}",
                     "HOOK_OF_ANOTHER_REPOSITORY": f"{server.url}{path.removesuffix('4242')}4343",
                     "INTEGRATION": acme["integrationId"],
-                    "SITE": site,
+                    "SITE": f"{site.url}/",
                     "TOKEN": TOKEN,
                 },
                 files_of(text),
@@ -276,28 +275,6 @@ def _command(installation: Installation, *arguments: str) -> dict[str, Any]:
     done = CliRunner(env=installation.environment).invoke(main_command, [*arguments, "--json"])
     assert done.exit_code == 0, done.output
     return cast("dict[str, Any]", json.loads(done.stdout))
-
-
-@contextlib.contextmanager
-def _website() -> Generator[str]:
-    class Site(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(_PAGE)))
-            self.end_headers()
-            self.wfile.write(_PAGE)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the base class's name
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def written(text: str, on: Stage) -> str:

@@ -8,7 +8,6 @@ import re
 import sys
 from base64 import b64encode
 from collections.abc import Generator
-from datetime import datetime
 from hashlib import sha256
 from typing import Any, cast
 
@@ -17,18 +16,14 @@ import pytest
 from attrs import evolve
 from litestar import Litestar
 from tests.api.world import SEALER, ApiWorld
+from tests.forwarding import Failing
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_core import (
-    Address,
-    HookConfiguration,
     SecretUnreadable,
-    Settled,
-    Settlement,
     StoreUnavailable,
 )
 from contentsvc_core.organizations import webhook_path
-from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.refusals import wire_name
 from contentsvc_core.testing import address, push_body, signed
 from contentsvc_core.webhooks.providers import PROVIDERS
@@ -42,34 +37,14 @@ from contentsvc_http.v1.routes import api_routes
 SECRET_IN_BODY = "the body is nobody's business"
 
 
-class FailingStore:
-    """Raises on request, and forwards other calls to the real store."""
-
-    def __init__(self, store: DeliveryStore) -> None:
-        self.store = store
-        self.in_endpoint: Exception | None = None
-        self.in_settle: Exception | None = None
-
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        if self.in_endpoint is not None:
-            raise self.in_endpoint
-        return await self.store.configuration(address, now, allow_cached=allow_cached)
-
-    async def settle(self, settlement: Settlement) -> Settled:
-        if self.in_settle is not None:
-            raise self.in_settle
-        return await self.store.settle(settlement)
-
-
 class World:
     """The application over a store that can fail, and a client."""
 
     def __init__(self) -> None:
         stores = memory_stores(SEALER)
-        self.store = FailingStore(stores.deliveries)
-        self.api = ApiWorld(stores=evolve(stores, deliveries=self.store))
+        store: Any = Failing(stores.deliveries)
+        self.faults: dict[str, Exception] = store.faults
+        self.api = ApiWorld(stores=evolve(stores, deliveries=store))
         self.request = self.api.send
 
     async def set_up(self) -> "World":
@@ -102,33 +77,33 @@ def logged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> G
 
 
 async def test_a_store_that_is_away_is_503_with_retry_after(world: World) -> None:
-    for where in ("in_endpoint", "in_settle"):
-        setattr(world.store, where, StoreUnavailable("the database is locked"))
+    for where in ("configuration", "settle"):
+        world.faults[where] = StoreUnavailable("the database is locked")
         answered = await world.deliver()
 
         assert answered.status_code == 503
         assert answered.headers["Retry-After"] == "1"
         assert answered.json() == {"error": "Service temporarily unavailable"}
-        setattr(world.store, where, None)
+        del world.faults[where]
     assert (await world.deliver()).json()["received"] is True
 
 
 async def test_a_fault_of_our_own_is_500_with_the_decided_text_and_logged_with_its_cause(
     world: World, logged: io.StringIO
 ) -> None:
-    for where in ("in_endpoint", "in_settle"):
-        setattr(world.store, where, ZeroDivisionError("the lamp went out"))
+    for where in ("configuration", "settle"):
+        world.faults[where] = ZeroDivisionError("the lamp went out")
         answered = await world.deliver()
 
         assert answered.status_code == 500
         assert answered.json() == {"error": "Internal server error processing webhook"}
-        setattr(world.store, where, None)
+        del world.faults[where]
     assert logged.getvalue().count("the lamp went out") >= 2
     assert (await world.deliver()).json()["message"] == "Processed push event (pushed)"
 
 
 async def test_a_secret_of_another_key_is_one_line_with_the_remedy(world: World, logged: io.StringIO) -> None:
-    world.store.in_endpoint = SecretUnreadable("sealed with another key")
+    world.faults["configuration"] = SecretUnreadable("sealed with another key")
 
     assert (await world.deliver()).status_code == 500
 
@@ -141,7 +116,7 @@ async def test_a_secret_of_another_key_is_one_line_with_the_remedy(world: World,
 async def test_no_traceback_holds_a_key_a_signature_or_a_body(
     world: World, logged: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    world.store.in_settle = ZeroDivisionError("the lamp went out")
+    world.faults["settle"] = ZeroDivisionError("the lamp went out")
     assert (await world.deliver()).status_code == 500
 
     async def broken(prefix: str) -> None:

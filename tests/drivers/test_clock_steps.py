@@ -116,6 +116,7 @@ def test_stepped_forward_a_day_and_a_bit_the_same_delivery_counts_anew_and_work_
     assert installation.count("SELECT max(kills) FROM workflow_runs") == 0
 
 
+@pytest.mark.parametrize("prepared", ["postgresql"], indirect=True)
 def test_a_clock_far_ahead_of_the_databases_deletes_no_claim_and_no_log_entry(
     prepared: Prepared, clock: SteppedClock
 ) -> None:

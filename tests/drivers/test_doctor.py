@@ -1,6 +1,5 @@
 """``doctor``: every fault is named, with advice."""
 
-import asyncio
 import json
 import os
 import resource
@@ -10,12 +9,11 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Mapping
-from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping
+from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -25,17 +23,18 @@ from sqlalchemy.engine import make_url
 from tests import postgres
 from tests.code_host_server import CodeHostServer
 from tests.drivers.commands import command, invoke
+from tests.http_server import HttpServer, ReceivedRequest, Reply
 
 from contentsvc_adapters.sql import HEAD
 from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_cli.operate.doctor import clock, network, work
 from contentsvc_cli.operate.doctor import command as doctor_command
-from contentsvc_cli.operate.doctor.findings import Finding, FindingState, in_thread, ok, within
+from contentsvc_cli.operate.doctor.findings import Finding, FindingState, ok, within
 from contentsvc_cli.servers import has_another_port, local_port
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.diagnostics import DatabaseInspector, DatabaseServer
+from contentsvc_http.wiring.diagnostics import DatabaseInspector, DatabaseServer, in_thread
 
 VERSION = version("contentsvc")
 
@@ -436,50 +435,19 @@ async def test_an_executor_that_beats_is_alive() -> None:
     assert (found.state, found.found) == (FindingState.WARNING, "1 alive; 1 without a heartbeat for 0.3 s")
 
 
-class Answers(BaseHTTPRequestHandler):
-    """Answers with given bodies by path, with status 0 not at all; 404 for others."""
+class Pages(HttpServer):
+    """Answers with JSON, or text of HTML, at paths whose slashes are written as ``__``; with status 0 not at all."""
 
-    bodies: ClassVar[dict[str, tuple[int, str, bytes]]] = {}
-    #: The credentials of all requests since :func:`answering` began.
-    keys: ClassVar[list[str | None]] = []
+    def __init__(self, **pages: tuple[int, object]) -> None:
+        super().__init__()
+        self._pages = {name.replace("__", "/"): page for name, page in pages.items()}
 
-    def do_GET(self) -> None:
-        self.keys.append(self.headers["Authorization"])
-        status, kind, body = self.bodies.get(self.path, (404, "application/json", b"{}"))
+    def reply(self, request: ReceivedRequest, /) -> Reply | None:
+        status, body = self._pages.get(request.path, (404, {}))
         if not status:
-            return
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's own name
-        del format, args
-
-
-@contextmanager
-def answering(**pages: tuple[int, object]) -> Generator[str]:
-    """Serve JSON, or text of HTML, at paths whose slashes are written as ``__``; return the port."""
-
-    class Handler(Answers):
-        bodies: ClassVar[dict[str, tuple[int, str, bytes]]] = {
-            name.replace("__", "/"): (status, "text/html", body.encode())
-            if isinstance(body, str)
-            else (status, "application/json", json.dumps(body).encode())
-            for name, (status, body) in pages.items()
-        }
-
-    Answers.keys.clear()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield str(server.server_address[1])
-    finally:
-        server.shutdown()
-        server.server_close()
+            return None
+        kind, text = ("text/html", body) if isinstance(body, str) else ("application/json", json.dumps(body))
+        return status, {"Content-Type": kind}, text.encode()
 
 
 def status(running: str = VERSION) -> tuple[int, object]:
@@ -490,11 +458,11 @@ READY = (200, {"status": "ready"})
 
 
 def test_a_server_is_known_by_its_version_and_its_dashboard_is_named() -> None:
-    with answering(__v1__status=status(), __health__ready=READY, __dashboard=(200, "<title>Sign in</title>")) as port:
-        found = findings_of("--port", port)
+    with Pages(__v1__status=status(), __health__ready=READY, __dashboard=(200, "<title>Sign in</title>")) as pages:
+        found = findings_of("--port", str(pages.port))
 
-    assert found.one("server") == ("ok", f"contentsvc {VERSION} answers on 127.0.0.1 port {port}")
-    assert found.one("dashboard") == ("ok", f"http://127.0.0.1:{port}/dashboard")
+    assert found.one("server") == ("ok", f"contentsvc {VERSION} answers on 127.0.0.1 port {pages.port}")
+    assert found.one("dashboard") == ("ok", f"http://127.0.0.1:{pages.port}/dashboard")
 
 
 @pytest.mark.parametrize(
@@ -527,8 +495,8 @@ def test_without_a_port_the_base_urls_one_is_checked_and_the_command_that_serves
 
 def test_a_server_of_another_version_or_that_is_not_ready_is_named() -> None:
     not_ready = (503, {"error": "Not ready: the engine has stopped\x1b[2J"})
-    with answering(__v1__status=status("0.0.1"), __health__ready=not_ready) as port:
-        found = findings_of("--port", port)
+    with Pages(__v1__status=status("0.0.1"), __health__ready=not_ready) as pages:
+        found = findings_of("--port", str(pages.port))
 
     assert [each["state"] for each in found.all("server")] == ["warning", "fault"]
     assert found.all("server")[0]["found"].startswith("contentsvc 0.0.1 answers")
@@ -536,28 +504,31 @@ def test_a_server_of_another_version_or_that_is_not_ready_is_named() -> None:
 
 
 def test_a_worker_and_another_program_are_distinguished() -> None:
-    with answering(__health__live=(200, {"status": "live"}), __health__ready=READY) as port:
-        assert findings_of("--port", port).one("server") == ("ok", f"a worker answers on 127.0.0.1 port {port}")
-    with answering(__v1__status=(200, "<h1>Hello</h1>")) as port:
-        assert findings_of("--port", port).one("server") == (
+    with Pages(__health__live=(200, {"status": "live"}), __health__ready=READY) as pages:
+        assert findings_of("--port", str(pages.port)).one("server") == (
+            "ok",
+            f"a worker answers on 127.0.0.1 port {pages.port}",
+        )
+    with Pages(__v1__status=(200, "<h1>Hello</h1>")) as pages:
+        assert findings_of("--port", str(pages.port)).one("server") == (
             "warning",
-            f"another program answers on 127.0.0.1 port {port}",
+            f"another program answers on 127.0.0.1 port {pages.port}",
         )
 
 
 def test_a_server_that_is_live_but_has_not_loaded_the_rest_is_no_other_program() -> None:
-    with answering(__v1__status=(0, {}), __health__live=(200, {"status": "live"})) as port:
-        state, found = findings_of("--port", port).one("server")
+    with Pages(__v1__status=(0, {}), __health__live=(200, {"status": "live"})) as pages:
+        state, found = findings_of("--port", str(pages.port)).one("server")
 
     assert state == "warning"
-    assert found.startswith(f"the server on 127.0.0.1 port {port} is live, but slow: ")
+    assert found.startswith(f"the server on 127.0.0.1 port {pages.port} is live, but slow: ")
 
 
 def test_a_server_without_a_free_connection_is_no_other_program() -> None:
-    with answering(__v1__status=(503, {"error": "Too many connections"})) as port:
-        found = findings_of("--port", port)
+    with Pages(__v1__status=(503, {"error": "Too many connections"})) as pages:
+        found = findings_of("--port", str(pages.port))
 
-    assert found.one("server") == ("fault", f"too many connections are open on 127.0.0.1 port {port}")
+    assert found.one("server") == ("fault", f"too many connections are open on 127.0.0.1 port {pages.port}")
 
 
 def test_an_address_that_is_not_this_machines_is_a_fault() -> None:
@@ -594,8 +565,8 @@ def test_a_code_host_is_asked_without_a_token(connected: dict[str, Any], monkeyp
 
 
 def test_a_page_that_is_no_api_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    with answering(__=(200, "<h1>Sign in</h1>")) as port:
-        monkeypatch.setenv("CONTENTSVC_CODEHOST_API_URL", f"http://127.0.0.1:{port}")
+    with Pages(__=(200, "<h1>Sign in</h1>")) as pages:
+        monkeypatch.setenv("CONTENTSVC_CODEHOST_API_URL", pages.url)
         state, output = findings_of().one("code host codehost")
 
     assert (state, output.endswith("but not as an API")) == ("warning", True)
@@ -617,12 +588,12 @@ def test_the_model_server_is_asked_with_the_key_and_for_no_text(
 ) -> None:
     monkeypatch.setenv("CONTENTSVC_WRITER_MODEL", "large-1")
     monkeypatch.setenv("CONTENTSVC_WRITER_KEY", "sk-0123456789")
-    with answering(__v1__models=answer) as port:
-        monkeypatch.setenv("CONTENTSVC_WRITER_URL", f"http://127.0.0.1:{port}/v1")
+    with Pages(__v1__models=answer) as pages:
+        monkeypatch.setenv("CONTENTSVC_WRITER_URL", f"{pages.url}/v1")
         done = doctor("--json")
 
-    assert Findings(done).one("model") == (state, f"http://127.0.0.1:{port}/v1 {output}")
-    assert Answers.keys == ["Bearer sk-0123456789"]
+    assert Findings(done).one("model") == (state, f"{pages.url}/v1 {output}")
+    assert [each.headers["authorization"] for each in pages.requests] == ["Bearer sk-0123456789"]
     assert "sk-0123456789" not in done.stdout
 
 
@@ -693,16 +664,6 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
     ]
     assert {each.state for each in found} == {FindingState.FAULT}
     assert await within("a", well, itself) == ok("a", "b")
-
-
-async def test_what_is_done_aside_gives_its_result_or_raises() -> None:
-    assert await in_thread(lambda: 7) == 7
-    with pytest.raises(OSError, match="x"):
-        await in_thread(lambda: (_ for _ in ()).throw(OSError("x")))
-    over = threading.Event()
-    with pytest.raises(TimeoutError):
-        await asyncio.wait_for(in_thread(over.wait), 0.01)
-    over.set()
 
 
 @pytest.mark.slow("looks at several databases of PostgreSQL")

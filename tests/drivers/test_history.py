@@ -225,6 +225,13 @@ def test_tags_of_tags_are_releases_and_tags_of_other_things_or_unrelated_commits
     assert sorted(_pushed(_exported(work.path, "--branch", "main"))) == sorted([[first], ["inner"], ["outer"]])
 
 
+def test_tags_of_the_same_second_come_by_version(work: Work) -> None:
+    work.commit("one")
+    for name in ("v6.10", "v6.9"):
+        work.git("tag", "--annotate", "--message=x", name)
+    assert [tag.name for tag in Checkout(work.path).tags()] == ["v6.9", "v6.10"]
+
+
 def test_messages_in_other_encodings_and_in_none_become_utf8(work: Work) -> None:
     work.commit("grün".encode("latin-1"), "-c", "i18n.commitEncoding=ISO-8859-1")
     # Git would correct this one before a commit.

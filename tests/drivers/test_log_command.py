@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.builders import an_entry
 from tests.drivers.commands import command, invoke
 from tests.terminal import on_terminal
 
 from contentsvc_cli.main import main
 from contentsvc_cli.wiring import open_app, receiver_of
-from contentsvc_core.journal import LogEntry, LogStatus
+from contentsvc_core.journal import LogStatus
 from contentsvc_core.testing import address, push_body, signed
 from contentsvc_http.settings import load_settings
 
@@ -52,19 +53,13 @@ def test_an_entry_is_shown_with_its_cause_and_the_command_that_mends_it(hook: di
 
 def test_a_message_that_could_not_be_sent_is_shown_with_its_error(hook: dict[str, Any]) -> None:
     error = "the server answered 550: no such user"
-    entry = LogEntry(
-        id="log_message",
+    entry = an_entry(
+        datetime.now(UTC),
         organization_id=hook["organizationId"],
-        integration_id="whe_1",
-        repository_id=0,
-        reference_id="msg_1",
-        title="Outgoing endpoint.test message",
-        integration_type="webhook",
         status=LogStatus.FAILED,
         status_code=None,
         error_message=error,
         reason="attempt 1 of 8",
-        created_at=datetime.now(UTC),
     )
 
     async def write() -> None:

@@ -77,7 +77,7 @@ def _link(mail: MailServer) -> str:
 def test_a_reader_gets_each_post_once_again_after_a_kill_and_none_after_leaving(
     installation: Installation, mail: MailServer, tmp_path: Path
 ) -> None:
-    hook, clock = _seed(installation), SteppedClock(tmp_path)
+    hook, clock = _seed(installation), SteppedClock(tmp_path, databases=True)
 
     def sent() -> int:
         return installation.count("SELECT count(*) FROM mails WHERE status = 'delivered'")

@@ -5,7 +5,7 @@ import contextlib
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final, cast, final
 
@@ -18,11 +18,12 @@ from tests import postgres
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.docs.pages import code, read, rows, section
 from tests.drivers.delivering import deliver
+from tests.forwarding import Failing
 from tests.server_process import PLAIN, prepare, serving, until
 from tests.with_webhooks import with_webhooks
 
 from contentsvc_adapters.ids import RandomIds
-from contentsvc_adapters.memory import MemoryStores, memory_stores
+from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_adapters.sql import backlog as backlog_module
 from contentsvc_adapters.sql.backlog import Backlog, backlog, statement
@@ -30,10 +31,7 @@ from contentsvc_core import (
     Address,
     Delivery,
     Headers,
-    HookConfiguration,
     Receiver,
-    Settled,
-    Settlement,
     StoreUnavailable,
     TriggerEditor,
 )
@@ -62,40 +60,20 @@ class Left:
     oldest_due_s: float = 0.0
 
 
-class FailingStore:
-    """Raises on request, and forwards other calls to the real store."""
-
-    def __init__(self, stores: MemoryStores) -> None:
-        self.stores = stores
-        self.fails: Exception | None = None
-        self.is_unread = False
-
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        if self.is_unread:
-            raise StoreUnavailable
-        return await self.stores.deliveries.configuration(address, now, allow_cached=allow_cached)
-
-    async def settle(self, settlement: Settlement) -> Settled:
-        if self.fails is not None:
-            raise self.fails
-        return await self.stores.deliveries.settle(settlement)
-
-
 class World:
     """The application with metrics, over stores in memory."""
 
     def __init__(self, *, local: bool = False) -> None:
         self.stores = memory_stores(SEALER)
         self.clock = ManualClock()
-        self.store = FailingStore(self.stores)
+        store: Any = Failing(self.stores.deliveries)
+        self.faults: dict[str, Exception] = store.faults
         self.ids = RandomIds()
         self.asked = 0
         self.left: Left | None = Left()
         self.scrape = Scrape(lambda: "1.2.3", self.backlog, lambda: (2, 5))
         metrics = self.scrape.metrics
-        receiver = Receiver(self.store, self.stores.journal, self.clock, self.ids)
+        receiver = Receiver(store, self.stores.journal, self.clock, self.ids)
         app = compose(Settings(), self.stores, clock=self.clock, ids=RandomIds())
         services = Services(
             for_clients=ClientServices(app=app, limits=RateLimits(app.limiter, app.authenticator, Proxies.read(""))),
@@ -228,11 +206,11 @@ async def test_an_unavailable_store_and_an_internal_fault_are_counted_separately
     assert numbers.get("contentsvc_deliveries_total", outcome="failed", status="500", provider="codehost") == 0
     for event in ("push", "release"):
         assert numbers.get("contentsvc_deliveries_total", outcome="processed", event=event, provider="github") == 0
-    world.store.fails = StoreUnavailable("the database is locked")
+    world.faults["settle"] = StoreUnavailable("the database is locked")
     assert await world.deliver(world.delivery()) == 503
-    world.store.fails = ZeroDivisionError("the lamp went out")
+    world.faults["settle"] = ZeroDivisionError("the lamp went out")
     assert await world.deliver(world.delivery()) == 500
-    world.store.fails, world.store.is_unread = None, True
+    world.faults["configuration"] = StoreUnavailable()
     assert await world.deliver(world.delivery()) == 503
 
     numbers = await world.numbers()

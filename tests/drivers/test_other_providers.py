@@ -11,7 +11,7 @@ import pytest
 from attrs import frozen
 from tests import postgres
 from tests.golden import OTHERS, Golden
-from tests.scripted_api import ScriptedApi, scripted_api
+from tests.scripted_api import ScriptedApi
 from tests.server_process import PATIENCE_S, PLAIN, Installation, prepare, serving
 
 from contentsvc_core.webhooks.providers import provider_named
@@ -28,7 +28,7 @@ class World:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def world(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[World]:
     with ExitStack() as stack:
-        api = stack.enter_context(scripted_api())
+        api = stack.enter_context(ScriptedApi())
         settings = {"gitlab_api_url": api.url, "bitbucket_api_url": api.url}
         if request.param == "postgresql":
             settings["database_url"] = stack.enter_context(postgres.database(migrated=False))
@@ -55,10 +55,10 @@ def deliver(server: str, provider: str, created: dict[str, Any], secret: str, se
 @pytest.mark.slow("starts a server")
 def test_a_cut_push_of_gitlab_becomes_a_post_about_all_its_commits(world: World) -> None:
     sent, project = golden("gitlab", "push__cut"), "/projects/acme%2Fharbour%2Flighthouse"
-    world.api.reply(
+    world.api.prepare(
         f"GET {project}", {"id": 4242, "path_with_namespace": "acme/harbour/lighthouse", "default_branch": "main"}
     )
-    world.api.reply(f"POST {project}/hooks", {"id": 9}, status=201)
+    world.api.prepare(f"POST {project}/hooks", {"id": 9}, status=201)
 
     def listed(id_: str, message: str) -> dict[str, object]:
         known = {"author_name": "Grace Example", "author_email": "grace@example.com", "web_url": "https://x.example"}
@@ -67,7 +67,7 @@ def test_a_cut_push_of_gitlab_becomes_a_post_about_all_its_commits(world: World)
     delivered = [(each["id"], each["message"]) for each in json.loads(sent.body)["commits"]]
     older = [(f"{number:040x}", f"feat: foghorn {number}") for number in range(1, 14)]
     newest_first = [listed(*each) for each in reversed([*older, *delivered])]
-    world.api.reply(f"GET {project}/repository/commits", newest_first)
+    world.api.prepare(f"GET {project}/repository/commits", newest_first)
     created = world.installation.command(
         *("integration", "connect", "acme/harbour/lighthouse", "--organization", "acme"),
         *("--provider", "gitlab", "--token", TOKEN),
@@ -101,13 +101,13 @@ def test_a_cut_push_of_gitlab_becomes_a_post_about_all_its_commits(world: World)
 def test_a_branch_and_its_version_of_bitbucket_become_two_posts(world: World) -> None:
     sent = golden("bitbucket", "push__with_a_tag")
     repository = json.loads(sent.body)["repository"]
-    world.api.reply(
+    world.api.prepare(
         "GET /repositories/acme/lighthouse",
         {"uuid": repository["uuid"], "full_name": "acme/lighthouse", "mainbranch": {"name": "main"}},
     )
-    world.api.reply("POST /repositories/acme/lighthouse/hooks", {"uuid": "{9}"}, status=201)
+    world.api.prepare("POST /repositories/acme/lighthouse/hooks", {"uuid": "{9}"}, status=201)
     commits = "GET /repositories/acme/lighthouse/commits/" + "0e" * 20
-    world.api.reply(commits, {"error": {"message": "No access"}}, status=403)
+    world.api.prepare(commits, {"error": {"message": "No access"}}, status=403)
     created = world.installation.command(
         *("integration", "connect", "acme/lighthouse", "--organization", "acme"),
         *("--provider", "bitbucket", "--token", TOKEN),

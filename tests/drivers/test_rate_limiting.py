@@ -1,7 +1,7 @@
 """Limits over HTTP: each answer of a limited operation has the headers, and no other answer has."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any, cast
@@ -10,6 +10,7 @@ import httpx
 import pytest
 from litestar import Litestar, Request, Response, get, patch, post
 from litestar.handlers import HTTPRouteHandler
+from tests.forwarding import Forwarding
 
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import memory_stores
@@ -24,8 +25,8 @@ from contentsvc_core import (
     StoreUnavailable,
 )
 from contentsvc_core.access.rates import Bucket
-from contentsvc_core.access.window import Verdict, Window
-from contentsvc_core.ports import ApiKeys, RateLimitStore
+from contentsvc_core.access.window import Verdict
+from contentsvc_core.ports import RateLimitStore
 from contentsvc_core.ports.access import Transition
 from contentsvc_core.testing import ManualClock
 from contentsvc_core.timestamps import to_ms
@@ -42,11 +43,11 @@ POST = "/v1/posts/post_1"
 MAX_BODY = 1000
 
 
-class FailingStore:
+class FailingStore(Forwarding):
     """A store of limits that can be unavailable or slow."""
 
     def __init__(self, store: RateLimitStore) -> None:
-        self.store = store
+        super().__init__(store)
         self.is_away = False
         self.hangs = False
         self.buckets: list[str] = []
@@ -58,28 +59,17 @@ class FailingStore:
             raise StoreUnavailable(message)
         if self.hangs:
             await asyncio.Event().wait()
-        return await self.store.update(bucket, transition)
-
-    async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
-        return await self.store.windows(buckets)
-
-    async def sweep(self, *, before: object, limit: int) -> int:
-        raise NotImplementedError
+        return await self.real.update(bucket, transition)
 
 
-class CountedKeys:
+class CountedKeys(Forwarding):
     """Keys that count lookups."""
 
-    def __init__(self, keys: ApiKeys) -> None:
-        self.keys = keys
-        self.looked_up = 0
+    looked_up = 0
 
     async def key(self, prefix: str) -> ApiKey | None:
         self.looked_up += 1
-        return await self.keys.key(prefix)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.keys, name)
+        return await self.real.key(prefix)
 
 
 class World:
@@ -89,9 +79,9 @@ class World:
         stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
         self.clock = ManualClock()
         self.operator = Operator(stores.directory, stores.keys, self.clock, RandomIds())
-        self.store = FailingStore(stores.rate_limits)
-        self.keys = CountedKeys(stores.keys)
-        self.authenticator = Authenticator(cast("ApiKeys", self.keys), self.clock)
+        self.store: Any = FailingStore(stores.rate_limits)
+        self.keys: Any = CountedKeys(stores.keys)
+        self.authenticator = Authenticator(self.keys, self.clock)
         self.performed = 0
         self.numbers = count(1)
         limits = RateLimits(RateLimiter(self.store, self.clock), self.authenticator, Proxies.read(proxies))
@@ -244,7 +234,7 @@ async def test_each_key_and_operation_has_one_bucket_for_any_path(world: World) 
 async def test_an_invalid_key_counts_as_no_key_and_uses_no_key_bucket(world: World) -> None:
     key = await world.issue()
     revoked = await world.issue()
-    assert await world.keys.keys.revoke(revoked[:14], world.clock.now())
+    assert await world.keys.real.revoke(revoked[:14], world.clock.now())
     wrong = f"{key[:-1]}{'a' if key[-1] != 'a' else 'b'}"
     doubled = [("Authorization", f"Bearer {key}"), ("Authorization", f"Bearer {key}")]
 

@@ -1,20 +1,18 @@
 """Commands on a server of another machine: over `/v1` of a real server, with an API key and without a database."""
 
-import contextlib
 import gzip
-import http.server
 import json
 import os
 import stat
-import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 import httpx
 import pytest
 from click.testing import CliRunner, Result
+from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.server_process import Installation, ServerProcess, serving
 
 from contentsvc_cli import remote
@@ -273,54 +271,34 @@ def test_a_server_that_cannot_be_used_is_named(
     assert fault in done.stderr
 
 
-class Scripted(http.server.BaseHTTPRequestHandler):
+class Scripted(HttpServer):
     """Answers each request with the next of a script."""
 
-    script: ClassVar[list[tuple[int, dict[str, str], str | bytes]]] = []
-    seen: ClassVar[list[tuple[str, str, str | None]]] = []
-    keys: ClassVar[list[str | None]] = []
-    body: ClassVar[bytes] = b""
+    def __init__(self) -> None:
+        super().__init__()
+        self.script: list[tuple[int, dict[str, str], str | bytes]] = []
 
-    def _answer(self) -> None:
-        Scripted.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.seen.append((self.command, self.path, self.headers.get("Authorization")))
-        self.keys.append(self.headers.get("Idempotency-Key"))
+    def reply(self, _request: ReceivedRequest, /) -> Reply:
         status, headers, body = self.script.pop(0)
-        content = body.encode() if isinstance(body, str) else body
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(content)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        # The command may close the connection before it has read everything.
-        with contextlib.suppress(OSError):
-            self.wfile.write(content)
+        return status, headers, body.encode() if isinstance(body, str) else body
 
-    do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        del format, args
+    @property
+    def keys(self) -> list[str | None]:
+        return [each.headers.get("idempotency-key") for each in self.requests]
 
 
 @pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[type[Scripted], Any]]:
+def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Scripted, Any]]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
     monkeypatch.setattr("time.sleep", no_pause)
-    Scripted.script, Scripted.seen, Scripted.keys = [], [], []
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Scripted) as listening:
-        thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        environment = {
-            "CONTENTSVC_SERVER": f"http://127.0.0.1:{listening.server_port}",
-            "CONTENTSVC_API_KEY": "csk_x",
-        }
+    with Scripted() as server:
+        environment = {"CONTENTSVC_SERVER": server.url, "CONTENTSVC_API_KEY": "csk_x"}
 
         def run(*arguments: str) -> Result:
             return CliRunner(env=environment).invoke(main, arguments)
 
-        yield Scripted, run
-        listening.shutdown()
-        thread.join()
+        yield server, run
 
 
 NO_SCOPE = {"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="write"'}
@@ -328,22 +306,22 @@ POSTS = json.dumps({"posts": [], "pagination": {"currentPage": 1, "totalPages": 
 
 
 def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
-    scripted: tuple[type[Scripted], Any],
+    scripted: tuple[Scripted, Any],
 ) -> None:
     server, run = scripted
     server.script = [(503, {"Retry-After": "1"}, "{}"), (429, {"Retry-After": "1"}, "{}"), (200, {}, POSTS)]
     assert run("post", "list", "--json").stdout == "[]\n"
-    assert len(server.seen) == 3
+    assert len(server.requests) == 3
 
     # A rate limit refuses before a change; a failure may follow the change.
-    server.seen = []
+    server.requests.clear()
     server.script = [(429, {}, "{}"), (503, {}, json.dumps({"error": "away"}))]
     done = run("post", "publish", "post_x")
-    assert (done.exit_code, len(server.seen)) == (1, 2)
+    assert (done.exit_code, len(server.requests)) == (1, 2)
     assert "answers with 503: away" in done.stderr
 
     # A creation has one effect, by its idempotency key.
-    server.keys = []
+    server.requests.clear()
     server.script = [(503, {}, "{}"), (409, {"Retry-After": "1"}, "{}"), (200, {}, '{"run": {"id": "run_x"}}')]
     assert json.loads(run("run", "retry", "run_x", "--json").stdout) == {"runId": "run_x", "status": "pending"}
     [key] = {*server.keys}
@@ -353,7 +331,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     assert key not in server.keys[3:]
 
     # So has a deletion, which is not found when it is repeated without a key.
-    server.keys = []
+    server.requests.clear()
     server.script = [(503, {}, "{}"), (200, {}, '{"id": "trg_x"}')]
     assert run("trigger", "delete", "trg_x").exit_code == 0
     assert (len(server.keys), len({*server.keys}), None in server.keys) == (2, 1, False)
@@ -376,7 +354,7 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     ],
 )
 def test_a_refusal_has_its_advice(
-    scripted: tuple[type[Scripted], Any], answer: tuple[int, dict[str, str], str], code: int, message: str
+    scripted: tuple[Scripted, Any], answer: tuple[int, dict[str, str], str], code: int, message: str
 ) -> None:
     server, run = scripted
     server.script = [answer]
@@ -400,7 +378,7 @@ def test_a_refusal_has_its_advice(
     ],
 )
 def test_a_refusal_names_the_option_of_a_field(
-    scripted: tuple[type[Scripted], Any], error: str, code: int, message: str
+    scripted: tuple[Scripted, Any], error: str, code: int, message: str
 ) -> None:
     server, run = scripted
     server.script = [(400, {}, json.dumps({"error": error}))]
@@ -420,7 +398,7 @@ def test_a_refusal_names_the_option_of_a_field(
     ids=lambda refusal: refusal.kind.name,
 )
 def test_a_refusal_has_the_exit_code_that_it_has_without_a_server(
-    scripted: tuple[type[Scripted], Any], refusal: Refusal
+    scripted: tuple[Scripted, Any], refusal: Refusal
 ) -> None:
     server, run = scripted
     answer = refused(refusal)
@@ -435,14 +413,14 @@ def test_a_refusal_has_the_exit_code_that_it_has_without_a_server(
 
 @pytest.mark.parametrize("key", ["csk_clé", "csk_one\ncsk_two"])
 def test_a_text_that_is_no_key_is_neither_sent_nor_shown(
-    scripted: tuple[type[Scripted], Any], monkeypatch: pytest.MonkeyPatch, key: str
+    scripted: tuple[Scripted, Any], monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
     server, _ = scripted
     monkeypatch.setenv("CONTENTSVC_API_KEY", key)
 
     for command in (("--server", "http://127.0.0.1:1", "post", "list"), ("login", "http://127.0.0.1:1")):
         done = CliRunner().invoke(main, command)
-        assert (done.exit_code, server.seen) == (1, [])
+        assert (done.exit_code, server.requests) == (1, [])
         assert "the API key has characters that no key has" in done.stderr
         assert "csk_" not in done.output
 
@@ -457,7 +435,7 @@ def test_without_a_home_folder_the_error_names_what_is_missing(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("wrong", ["", ".", "..", "a/b"])
-def test_a_text_that_is_no_id_is_sent_to_no_server(scripted: tuple[type[Scripted], Any], wrong: str) -> None:
+def test_a_text_that_is_no_id_is_sent_to_no_server(scripted: tuple[Scripted, Any], wrong: str) -> None:
     server, run = scripted
 
     for command in (("post", "show", wrong), ("post", "edit", wrong, "--title", "x"), ("run", "show", wrong)):
@@ -465,24 +443,24 @@ def test_a_text_that_is_no_id_is_sent_to_no_server(scripted: tuple[type[Scripted
         assert (done.exit_code, done.stdout) == (1, "")
         assert done.stderr == f"Error: '{wrong}' is no id: the 'list' commands print the ids\n"
 
-    assert server.seen == []
+    assert server.requests == []
 
 
-def test_an_override_of_the_house_style_keeps_the_brand_identity(scripted: tuple[type[Scripted], Any]) -> None:
+def test_an_override_of_the_house_style_keeps_the_brand_identity(scripted: tuple[Scripted, Any]) -> None:
     server, run = scripted
     trigger = json.dumps({"eventTrigger": {"outputConfig": {"brandIdentityId": "brand_x"}}})
     server.script = [(200, {}, json.dumps({"houseStyle": None})), (200, {}, trigger), (200, {}, trigger)]
 
     assert run("style", "set", "--trigger", "trg_x", "--audience", "public").exit_code == 0
 
-    assert server.seen[-1][:2] == ("PATCH", "/v1/event-triggers/trg_x")
+    assert (server.requests[-1].method, server.requests[-1].path) == ("PATCH", "/v1/event-triggers/trg_x")
     output = {"brandIdentityId": "brand_x", "houseStyle": {"audience": "public"}}
-    assert json.loads(server.body) == {"outputConfig": output}
+    assert server.requests[-1].body == {"outputConfig": output}
 
 
 @pytest.mark.parametrize("is_compressed", [False, True])
 def test_an_answer_of_any_size_is_not_read(
-    scripted: tuple[type[Scripted], Any], monkeypatch: pytest.MonkeyPatch, *, is_compressed: bool
+    scripted: tuple[Scripted, Any], monkeypatch: pytest.MonkeyPatch, *, is_compressed: bool
 ) -> None:
     server, run = scripted
     monkeypatch.setattr(remote, "MAX_ANSWER", 1024 * 1024)
@@ -495,7 +473,7 @@ def test_an_answer_of_any_size_is_not_read(
 
     assert done.exit_code == 1
     assert "sends an answer of more than 1 MiB: use a smaller --limit, or check the URL" in done.stderr
-    assert len(server.seen) == 1
+    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -515,7 +493,7 @@ def test_an_answer_of_any_size_is_not_read(
     ],
 )
 def test_an_answer_of_another_service_is_named(
-    scripted: tuple[type[Scripted], Any], headers: dict[str, str], body: str, error: str
+    scripted: tuple[Scripted, Any], headers: dict[str, str], body: str, error: str
 ) -> None:
     server, run = scripted
     server.script = [(200, headers, body)]
@@ -527,7 +505,7 @@ def test_an_answer_of_another_service_is_named(
 
 
 @pytest.mark.parametrize("body", ["{}", '{"codehost": 7}', '{"codehost": [7]}'])
-def test_an_answer_without_integrations_is_of_another_service(scripted: tuple[type[Scripted], Any], body: str) -> None:
+def test_an_answer_without_integrations_is_of_another_service(scripted: tuple[Scripted, Any], body: str) -> None:
     server, run = scripted
 
     for command in (("integration", "list"), ("integration", "disable", "int_1234"), ("trigger", "list")):
@@ -546,7 +524,7 @@ def log_page(numbers: Iterable[int], *, page: int = 1, pages: int = 1) -> tuple[
     return 200, {}, json.dumps({"logs": logs, "pagination": {"currentPage": page, "totalPages": pages}})
 
 
-def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: tuple[type[Scripted], Any]) -> None:
+def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: tuple[Scripted, Any]) -> None:
     server, run = scripted
     server.script = [
         log_page([0]),
@@ -567,7 +545,7 @@ def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: t
     assert "refuses the API key" in refused
 
 
-def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted: tuple[type[Scripted], Any]) -> None:
+def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted: tuple[Scripted, Any]) -> None:
     server, run = scripted
     first = [log_entry(number, status="pending") for number in range(3)]
     pages = [log_page(range(102, 2, -1), pages=2)] * 2 + [log_page([2], page=2, pages=2)]
@@ -592,13 +570,13 @@ def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted
     printed = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each["id"] for each in printed] == [*(f"log_{number}" for number in range(2, 103)), "log_0"]
     assert printed[-1]["status"] == "failed"
-    assert [path for _, path, _ in server.seen if "log_" in path] == [
+    assert [each.path for each in server.requests if "log_" in each.path] == [
         f"/v1/webhook-logs/log_{id_}" for id_ in (0, 1, 0)
     ]
 
 
 @pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])
-def test_a_server_opens_only_web_pages(scripted: tuple[type[Scripted], Any], url: str) -> None:
+def test_a_server_opens_only_web_pages(scripted: tuple[Scripted, Any], url: str) -> None:
     server, run = scripted
     server.script = [(200, NO_HEADERS, json.dumps({"changelogs": [{"url": url}]}))]
 
@@ -608,7 +586,7 @@ def test_a_server_opens_only_web_pages(scripted: tuple[type[Scripted], Any], url
     assert "names a changelog whose URL is not http or https" in done.stderr
 
 
-def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> None:
+def test_the_key_follows_no_redirect(scripted: tuple[Scripted, Any]) -> None:
     server, run = scripted
     server.script = [(307, {"Location": "http://127.0.0.1:1/v1/posts"}, "")]
 
@@ -616,7 +594,7 @@ def test_the_key_follows_no_redirect(scripted: tuple[type[Scripted], Any]) -> No
 
     assert done.exit_code == 1
     assert "redirects to 'http://127.0.0.1:1/v1/posts'" in done.stderr
-    assert len(server.seen) == 1
+    assert len(server.requests) == 1
 
 
 def test_the_key_of_a_file_of_the_folder_is_sent_to_no_other_server(
@@ -642,7 +620,7 @@ def test_the_key_of_a_file_of_the_folder_is_sent_to_no_other_server(
 
 
 def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(
-    scripted: tuple[type[Scripted], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scripted: tuple[Scripted, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, run = scripted
     monkeypatch.chdir(tmp_path)
@@ -659,5 +637,5 @@ def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(
     # A server of the environment or of the option was chosen by the user.
     server.script = [(404, {}, "")]
     run("post", "list")
-    assert len(server.seen) == 1
+    assert len(server.requests) == 1
     assert "cannot be reached" in CliRunner().invoke(main, ["--server", "http://127.0.0.1:1", "post", "list"]).stderr

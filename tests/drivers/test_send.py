@@ -7,15 +7,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Barrier, Event, Lock, Thread
+from threading import Barrier, Event, Lock
 from typing import Any, final
 
 import httpx
 import pytest
 from click.testing import CliRunner, Result
+from tests.http_server import HttpServer, ReceivedRequest, Reply
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, line_of, read_recording
 from contentsvc_cli.develop.send import provider_of, send
@@ -26,17 +25,18 @@ from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Head
 from contentsvc_core.webhooks.outcomes import Duplicate, Processed, answer
 
 SECRET = "a secret of the tests"
-_Reply = tuple[int, Mapping[str, str], bytes]
 
 
 @final
-class Webhook:
-    """A server that answers as the core decides; ``before`` may answer something else first."""
+class Webhook(HttpServer):
+    """A server that answers as the core decides; ``before`` may answer something else first, with status 0 nothing."""
+
+    protocol = "HTTP/1.1"
 
     def __init__(self, provider: str = "codehost", repository_id: int = REPOSITORY_ID) -> None:
-        self.requests: list[Delivery] = []
-        self.connections = 0
-        self.before: Callable[[int, Delivery], _Reply | None] = lambda _number, _delivery: None
+        super().__init__()
+        self.deliveries: list[Delivery] = []
+        self.before: Callable[[int, Delivery], Reply | None] = lambda _number, _delivery: None
         self._claimed: set[str] = set()
         self._lock = Lock()
         self._address = Address(
@@ -45,54 +45,19 @@ class Webhook:
         self._hook = HookConfiguration(
             address=self._address, enabled=True, secrets=(SECRET,), repository=Belonging.THIS_INTEGRATION, version=1
         )
-        webhook = self
+        self.url += f"/api/webhooks/{provider}/org_1/int_1/{REPOSITORY_ID}"
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            # Otherwise a request has two parts, and the second part waits for the acknowledgement of the first one.
-            disable_nagle_algorithm = True
+    def reply(self, request: ReceivedRequest, /) -> Reply | None:
+        headers = Headers.of(
+            (name.encode("latin-1"), value.encode("latin-1")) for name, value in request.headers.items()
+        )
+        reply = self.receive(Delivery(address=self._address, headers=headers, body=request.raw))
+        return reply if reply[0] else None
 
-            def setup(self) -> None:
-                webhook.connections += 1
-                super().setup()
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                headers = Headers.of(
-                    (name.encode("latin-1"), value.encode("latin-1")) for name, value in self.headers.items()
-                )
-                status, more, answered = webhook.receive(Delivery(address=webhook._address, headers=headers, body=body))
-                if status == 0:
-                    self.close_connection = True
-                    return
-                # Some tests disconnect before the answer.
-                with suppress(ConnectionError):
-                    self.send_response(status)
-                    for name, value in more.items():
-                        self.send_header(name, value)
-                    self.send_header("Content-Length", str(len(answered)))
-                    self.end_headers()
-                    self.wfile.write(answered)
-
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name in the base class
-                del format, args
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        # So that closing does not wait for blocked threads.
-        self._server.daemon_threads = True
-        self._server.block_on_close = False
-        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        port = self._server.server_address[1]
-        return f"http://127.0.0.1:{port}/api/webhooks/{self._address.provider}/org_1/int_1/{REPOSITORY_ID}"
-
-    def receive(self, delivery: Delivery) -> _Reply:
+    def receive(self, delivery: Delivery) -> Reply:
         with self._lock:
-            self.requests.append(delivery)
-            number = len(self.requests)
+            self.deliveries.append(delivery)
+            number = len(self.deliveries)
         if (other := self.before(number, delivery)) is not None:
             return other
         admission = admit(delivery, self._hook)
@@ -106,19 +71,13 @@ class Webhook:
 
     @property
     def delivery_ids(self) -> list[str]:
-        return [request.headers.sole[b"x-host-delivery"].decode() for request in self.requests]
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        return [request.headers.sole[b"x-host-delivery"].decode() for request in self.deliveries]
 
 
 @pytest.fixture
 def webhook() -> Iterator[Webhook]:
-    server = Webhook()
-    yield server
-    server.close()
+    with Webhook() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -133,7 +92,7 @@ def _write(path: Path, deliveries: Iterable[RecordedDelivery]) -> Path:
     return path
 
 
-def _always(status: int, headers: Mapping[str, str], body: bytes) -> Callable[[int, Delivery], _Reply]:
+def _always(status: int, headers: Mapping[str, str], body: bytes) -> Callable[[int, Delivery], Reply]:
     return lambda _number, _delivery: (status, headers, body)
 
 
@@ -166,7 +125,7 @@ def test_the_sample_is_accepted_in_order_over_one_connection(webhook: Webhook, t
     assert rows[0]["message"] == "Processed push event (pushed)"
     assert set(rows[0]) == {"event", "delivery", "status", "answer", "message", "ms", "retries"}
     assert all(row["ms"] > 0 for row in rows)
-    assert [request.body for request in webhook.requests] == [sent.body for sent in deliveries]
+    assert [request.body for request in webhook.deliveries] == [sent.body for sent in deliveries]
     assert webhook.connections == 1
 
 
@@ -200,21 +159,18 @@ def test_the_secret_comes_from_the_environment_and_is_needed(webhook: Webhook, t
 def test_bodies_that_are_no_json_arrive_byte_for_byte(webhook: Webhook, tmp_path: Path) -> None:
     broken = _ping("d-1", b'{"a": \xff\r\n')
     result = _send(_write(tmp_path / "one.jsonl", [broken]), webhook.url, "--json")
-    assert webhook.requests[0].body == broken.body
+    assert webhook.deliveries[0].body == broken.body
     assert _rows(result)[0]["status"] == 400
 
 
 def test_the_provider_is_the_one_in_the_path_unless_it_is_given(tmp_path: Path) -> None:
-    server = Webhook(provider="github")
-    try:
+    with Webhook(provider="github") as server:
         path = _write(tmp_path / "one.jsonl", sample_history())
         assert _send(path, server.url).exit_code == 0
-        assert server.requests[0].headers.sole[b"x-github-event"] == b"push"
+        assert server.deliveries[0].headers.sole[b"x-github-event"] == b"push"
         assert provider_of("https://a.example/api/webhooks/unknown/o/i/1").slug == "codehost"
         refused = _send(path, server.url, "--provider", "codehost", "--json")
         assert _rows(refused)[0]["error"] == "Missing X-GitHub-Event header"
-    finally:
-        server.close()
 
 
 def test_only_the_deliveries_of_a_repository_are_sent(webhook: Webhook, tmp_path: Path) -> None:
@@ -223,7 +179,7 @@ def test_only_the_deliveries_of_a_repository_are_sent(webhook: Webhook, tmp_path
         _write(tmp_path / "mixed.jsonl", mixed), webhook.url, "--repository-id", str(REPOSITORY_ID), "--json"
     )
     assert [row["delivery"] for row in _rows(result)] == [sent.delivery for sent in mixed[-3:]]
-    assert len(webhook.requests) == 3
+    assert len(webhook.deliveries) == 3
 
 
 def test_a_delivery_answered_with_retry_after_is_retried_in_order(webhook: Webhook, tmp_path: Path) -> None:
@@ -232,7 +188,7 @@ def test_a_delivery_answered_with_retry_after_is_retried_in_order(webhook: Webho
     assert result.exit_code == 0
     assert [row["retries"] for row in _rows(result)] == [0, 2, 0]
     assert webhook.delivery_ids == ["d-0", "d-1", "d-1", "d-1", "d-2"]
-    assert len({request.body for request in webhook.requests}) == 1
+    assert len({request.body for request in webhook.deliveries}) == 1
 
 
 def test_a_cut_connection_is_retried_and_shown_in_the_table(webhook: Webhook, tmp_path: Path) -> None:
@@ -248,7 +204,7 @@ def test_after_the_last_retry_the_last_answer_is_reported(webhook: Webhook, tmp_
     assert result.exit_code == 1
     row = _rows(result)[0]
     assert (row["status"], row["error"], row["retries"]) == (503, "busy", 2)
-    assert len(webhook.requests) == 3
+    assert len(webhook.deliveries) == 3
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 413, 500])
@@ -260,9 +216,8 @@ def test_refusals_are_not_tried_again(webhook: Webhook, tmp_path: Path, status: 
 
 
 def test_an_unanswered_delivery_is_a_row_without_a_status(tmp_path: Path) -> None:
-    server = Webhook()
-    url = server.url
-    server.close()
+    with Webhook() as server:
+        url = server.url
     result = _send(_write(tmp_path / "some.jsonl", _pings(2)), url, "--retries", "1", "--json")
     assert result.exit_code == 1
     assert [(row["status"], row["answer"], row["retries"]) for row in _rows(result)] == [(None, "error", 1)] * 2
@@ -298,7 +253,7 @@ def test_a_2xx_from_something_else_is_not_taken_for_the_service(webhook: Webhook
 def test_redirections_are_not_followed(webhook: Webhook, tmp_path: Path) -> None:
     webhook.before = _always(307, {"Location": webhook.url}, b"")
     result = _send(_write(tmp_path / "one.jsonl", _pings(1)), webhook.url, "--json")
-    assert (_rows(result)[0]["status"], result.exit_code, len(webhook.requests)) == (307, 1, 1)
+    assert (_rows(result)[0]["status"], result.exit_code, len(webhook.deliveries)) == (307, 1, 1)
 
 
 def test_as_many_are_on_their_way_as_asked_and_the_rows_keep_the_files_order(webhook: Webhook, tmp_path: Path) -> None:
@@ -324,7 +279,7 @@ async def test_deliveries_are_read_only_as_fast_as_they_are_sent(webhook: Webhoo
         nonlocal taken
         for ping in _pings(50):
             taken += 1
-            assert taken - len(webhook.requests) <= 3
+            assert taken - len(webhook.deliveries) <= 3
             yield ping
 
     answers = await send_recorded(source(), url=webhook.url, secret=SECRET, concurrency=3)
@@ -480,4 +435,4 @@ async def test_a_recording_made_elsewhere_is_sent_as_it_was(webhook: Webhook, tm
     path.write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
     answers = await asyncio.wait_for(send_recorded(read_recording(path), url=webhook.url, secret=SECRET), 60)
     assert [answer.kind for answer in answers] == ["processed"]
-    assert json.loads(webhook.requests[0].body) == json.loads(body)
+    assert json.loads(webhook.deliveries[0].body) == json.loads(body)

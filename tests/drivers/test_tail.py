@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.builders import an_entry
 from tests.server_process import COMMAND, Installation, until
 
 from contentsvc_adapters.memory import MemoryStores, memory_stores
@@ -27,21 +28,12 @@ ORGANIZATION = "org_1"
 
 
 def entry(number: int, *, at_s: float | None = None, status: LogStatus = LogStatus.SUCCESS, **fields: Any) -> LogEntry:
-    given: dict[str, Any] = {
-        "title": "Processed push event",
-        "integration_id": "int_1",
-        "status": status,
-        **fields,
-    }
-    return LogEntry(
+    return an_entry(
+        START + timedelta(seconds=number if at_s is None else at_s),
         id=f"log_{number:04}",
-        organization_id=ORGANIZATION,
-        repository_id=1,
         reference_id=f"d-{number}",
-        integration_type="codehost",
-        status_code=200,
-        created_at=START + timedelta(seconds=number if at_s is None else at_s),
-        **given,
+        status=status,
+        **fields,
     )
 
 

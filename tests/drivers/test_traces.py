@@ -1,12 +1,9 @@
 """Traces at a collector: a real server, real sockets, and the protocol's own types."""
 
-import contextlib
 import json
 import subprocess
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -15,6 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from tests.drivers.delivering import deliver
 from tests.drivers.importing import modules_of_a_server
+from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.server_process import Installation, Prepared, ServerProcess, prepare, serving, until
 
 pytestmark = pytest.mark.slow("starts servers that export to a collector")
@@ -25,46 +23,23 @@ IN_BODY: Final = "nobody's business"
 
 
 @final
-class Collector:
+class Collector(HttpServer):
     """Receives OTLP over HTTP."""
 
     def __init__(self, *, delay_s: float = 0.0) -> None:
-        self.bodies: list[bytes] = []
-        self.headers: list[dict[str, str]] = []
-        collector = self
+        super().__init__()
+        self._delay_s = delay_s
+        self.received: list[ReceivedRequest] = []
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                time.sleep(delay_s)
-                assert self.path == "/v1/traces"
-                collector.bodies.append(body)
-                collector.headers.append(dict(self.headers.items()))
-                with contextlib.suppress(OSError):
-                    self.send_response(200)
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the library's name
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> "Collector":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+    def reply(self, request: ReceivedRequest, /) -> Reply:
+        time.sleep(self._delay_s)
+        assert request.path == "/v1/traces"
+        self.received.append(request)
+        return 200, {}, b""
 
     @property
     def exported(self) -> list[ExportTraceServiceRequest]:
-        return [ExportTraceServiceRequest.FromString(body) for body in list(self.bodies)]
+        return [ExportTraceServiceRequest.FromString(each.raw) for each in list(self.received)]
 
     def spans(self, name: str) -> list[Span]:
         return [
@@ -149,8 +124,8 @@ def test_a_delivery_and_its_runs_are_spans_that_hold_ids_and_no_secrets(
     assert resource_attributes["service.name"] == "contentsvc"
     assert resource_attributes["service.version"]
     assert resource_attributes["deployment.environment.name"] == "test"
-    assert all(headers["x-tenant"] == "lamp" for headers in collector.headers)
-    everything = b"".join(collector.bodies)
+    assert all(each.headers["x-tenant"] == "lamp" for each in collector.received)
+    everything = b"".join(each.raw for each in collector.received)
     for hidden in (IN_BODY, hook.secret, "sha256=", prepared.key, "lighthouse"):
         assert hidden.encode() not in everything
 
@@ -164,7 +139,7 @@ def test_the_operator_names_the_service(tmp_path: Path, standard: pytest.MonkeyP
         standard.setenv("OTEL_BSP_SCHEDULE_DELAY", "600000")
         with serving(prepared.installation) as server:
             assert sent(server, prepared, "d-1") == 200
-            assert not collector.bodies
+            assert not collector.received
             server.terminate()
             assert server.process.wait(timeout=30) == 0
         assert attributes(collector.exported[0].resource_spans[0].resource)["service.name"] == "beam"

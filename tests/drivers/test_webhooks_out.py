@@ -3,13 +3,11 @@
 Both use a clock that the test advances, so that waits of minutes end at once.
 """
 
-import json
 import signal
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self, final
+from typing import Any, final
 
 import httpx
 import pytest
@@ -17,6 +15,7 @@ import standardwebhooks.webhooks
 from attrs import field, frozen
 from standardwebhooks import Webhook, WebhookVerificationError
 from tests.drivers.delivering import deliver
+from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.server_process import PATIENCE_S, PLAIN, Prepared, ServerProcess, prepare, serving, until
 from tests.stepped_clock import SteppedClock
 
@@ -34,51 +33,28 @@ class Came:
     verified: Sequence[bool]
 
 
-class Receiver:
+class Receiver(HttpServer):
     """Serves until its context ends; answers with ``statuses`` in turn, and then with 204."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.statuses: list[int] = []
         self.secrets: list[str] = []
         self.came: list[Came] = []
         #: While it is set, requests wait.
         self.hold = threading.Event()
         self.released = threading.Event()
-        receiver = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                receiver.note(self.path, dict(self.headers.items()), body)
-                if receiver.hold.is_set():
-                    receiver.released.wait(PATIENCE_S)
-                status = receiver.statuses.pop(0) if receiver.statuses else 204
-                try:
-                    self.send_response(status)
-                    self.send_header("Content-Length", "0")
-                    self.end_headers()
-                except OSError:
-                    pass  # the sending process was killed
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base's word
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port: int = self._server.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def note(self, path: str, headers: Mapping[str, str], body: bytes) -> None:
-        verified = [_verifies(secret, headers, body) for secret in self.secrets]
-        self.came.append(Came(path=path, headers=headers, body=json.loads(body), verified=verified))
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
+    def reply(self, request: ReceivedRequest, /) -> Reply:
+        verified = [_verifies(secret, request.headers, request.raw) for secret in self.secrets]
+        self.came.append(Came(path=request.path, headers=request.headers, body=request.body, verified=verified))
+        if self.hold.is_set():
+            self.released.wait(PATIENCE_S)
+        return self.statuses.pop(0) if self.statuses else 204, {}, b""
 
     def __exit__(self, *_: object) -> None:
         self.released.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__()
 
     def until(self, number: int) -> list[Came]:
         until(lambda: len(self.came) >= number, f"{number} messages came")
@@ -147,7 +123,7 @@ class Scene:
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Generator[Scene]:
     folder = tmp_path_factory.mktemp("webhooks-out")
-    clock = SteppedClock(folder)
+    clock = SteppedClock(folder, databases=True)
     ahead = [0.0]
 
     class Stepped(datetime):
@@ -158,7 +134,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Generator[Scene]:
     with pytest.MonkeyPatch.context() as patch, Receiver() as receiver:
         # Also the receiver's clock: the receiver refuses messages that seem more than five minutes old or early.
         patch.setattr(standardwebhooks.webhooks, "datetime", Stepped)
-        prepared = prepare(folder, outgoing_hosts=f"127.0.0.1:{receiver.port}")
+        prepared = prepare(folder, outgoing_hosts=receiver.place)
         key = prepared.installation.command("key", "issue", "--organization", "acme")["key"]
         prepared = Prepared(
             installation=prepared.installation,

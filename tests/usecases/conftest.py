@@ -7,6 +7,7 @@ from typing import Any, final
 import pytest
 from attrs import frozen
 from tests import builders
+from tests.forwarding import Forwarding
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 
@@ -98,17 +99,17 @@ async def only_the_request(world: World) -> None:
 
 
 @final
-class Between:
+class Between(Forwarding):
     """A store that performs another action before the first ``times`` calls of a method."""
 
     def __init__(self, store: object, method: str, happens: Callable[[], Awaitable[object]], *, times: int = 1) -> None:
-        self._store = store
+        super().__init__(store)
         self._method = method
         self._happens = happens
         self.left = times
 
     def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._store, name)
+        attribute = super().__getattr__(name)
         if name != self._method:
             return attribute
 

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from datetime import timedelta
-from typing import Self, final
+from typing import Any, Self, final
 
 import pytest
 from tests.code_host_server import TOKEN, CodeHostServer, Fault
+from tests.forwarding import Forwarding
 from tests.usecases.conftest import World
 from tests.usecases.offices import Office, office_of
 
@@ -19,18 +20,11 @@ from contentsvc_core.workflows.removals import Removed
 
 
 @final
-class Wrapped:
+class Wrapped(Forwarding):
     """A code host that performs another action around some calls."""
 
     def __init__(self, host: RestCodeHost) -> None:
-        self.host = host
-        self.lists_deliveries = host.lists_deliveries
-        self.repository = host.repository
-        self.remove_hook = host.remove_hook
-        self.deliveries = host.deliveries
-        self.redeliver = host.redeliver
-        self.pull_requests = host.pull_requests
-        self.commits = host.commits
+        super().__init__(host)
         #: Raised when a hook has been created, and when one is looked for.
         self.created: Exception | None = None
         self.finding: Exception | None = None
@@ -42,7 +36,7 @@ class Wrapped:
         return self
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
-        created = await self.host.create_hook(full_name, hook, token=token)
+        created = await self.real.create_hook(full_name, hook, token=token)
         if self.created is not None:
             raise self.created
         return created
@@ -50,7 +44,7 @@ class Wrapped:
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
         if self.finding is not None:
             raise self.finding
-        return await self.host.find_hook(full_name, path, token=token)
+        return await self.real.find_hook(full_name, path, token=token)
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str
@@ -58,7 +52,7 @@ class Wrapped:
         if not self.reached.is_set():
             self.reached.set()
             await self.go_on.wait()
-        return await self.host.change_secret(full_name, hook_id, secret, token=token)
+        return await self.real.change_secret(full_name, hook_id, secret, token=token)
 
 
 @pytest.fixture
@@ -83,7 +77,7 @@ async def office(world: World, server: CodeHostServer, host: RestCodeHost) -> Of
 async def test_an_internal_fault_leaves_no_integration_without_a_hook(
     world: World, server: CodeHostServer, host: RestCodeHost, can_find: bool
 ) -> None:
-    broken = Wrapped(host)
+    broken: Any = Wrapped(host)
     broken.created = ZeroDivisionError(TOKEN)
     broken.finding = None if can_find else LookupError("as broken as that")
     office = office_of(world, server, broken)
@@ -150,7 +144,7 @@ async def test_a_hook_that_is_created_while_its_integration_is_deleted_goes_too(
 async def test_of_two_rotations_at_once_the_newest_secret_ends_at_the_code_host(
     world: World, server: CodeHostServer, host: RestCodeHost
 ) -> None:
-    slow = Wrapped(host)
+    slow: Any = Wrapped(host)
     office = office_of(world, server, slow)
     created = await office.connected()
     slow.go_on.clear()

@@ -8,10 +8,10 @@ import pytest
 from attrs import evolve, frozen
 from standardwebhooks import Webhook
 from tests.endpoints import editor_of
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
-from contentsvc_core.errors import SecretUnreadable
+from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
 from contentsvc_core.journal import UNKNOWN_LOG, LogStatus
 from contentsvc_core.outgoing.endpoints import (
     ENDPOINT_DISABLED,
@@ -98,6 +98,28 @@ async def office(world: World) -> Office:
         endpoint=made.endpoint,
         secret=made.secret,
     )
+
+
+async def test_an_outcome_is_stored_after_an_outage_and_the_message_is_not_repeated(office: Office) -> None:
+    stores, clock, ids = office.world.stores, office.world.clock, office.world.ids
+    await office.asked_for()
+    tries: list[bool] = []
+
+    async def fails() -> None:
+        raise StoreUnavailable
+
+    async def pause() -> None:
+        tries.append(True)
+
+    outbox: Any = Between(stores.outbox, "record", fails, times=3)
+    waiting = Dispatcher(outbox, stores.recipients, office.receiver, clock, ids, pause=pause)
+    (taken,) = await waiting.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+
+    assert await waiting.send(taken) is AttemptResult.DELIVERED
+
+    assert (len(tries), len(office.receiver.came)) == (3, 1)
+    clock.advance(timedelta(days=1))
+    assert await office.turn() == []
 
 
 async def test_a_message_is_signed_sent_and_logged(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:

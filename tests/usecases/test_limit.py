@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
+from tests.forwarding import Forwarding
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sealing import FernetSealer
@@ -22,11 +24,11 @@ RATE = Rate(method="POST", template="/v1/posts/generate", limit=10)
 BUCKET = Bucket.of_key(RATE, "csk_0000000001")
 
 
-class CountedStore:
+class CountedStore(Forwarding):
     """Counts the calls of a store, and the calls that change a window."""
 
     def __init__(self, store: RateLimitStore) -> None:
-        self.store = store
+        super().__init__(store)
         self.calls = 0
         self.written = 0
         self.away: StoreUnavailable | None = None
@@ -41,21 +43,18 @@ class CountedStore:
             self.written += after != window
             return after, verdict
 
-        return await self.store.update(bucket, counted)
+        return await self.real.update(bucket, counted)
 
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
         self.calls += 1
-        return await self.store.windows(buckets)
-
-    async def sweep(self, *, before: datetime, limit: int) -> int:
-        return await self.store.sweep(before=before, limit=limit)
+        return await self.real.windows(buckets)
 
 
 class World:
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
-        self.store = CountedStore(self.stores.rate_limits)
+        self.store: Any = CountedStore(self.stores.rate_limits)
         self.limiter = self.process()
 
     def process(self, **options: int) -> RateLimiter:

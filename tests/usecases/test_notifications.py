@@ -3,13 +3,12 @@
 import json
 import re
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any, Self
+from typing import Self
 
 import pytest
-from attrs import Factory, define, frozen
+from attrs import frozen
 from tests.endpoints import consents_of, editor_of
+from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.mail_server import MailServer, Received
 
 from contentsvc_adapters.mail import SmtpSender
@@ -32,43 +31,16 @@ from contentsvc_core.usecases.webhook_endpoints import NewSecret
 _BASE = "https://hooks.acme.example"
 
 
-@define
-class Chat:
-    """Serves until its context ends; answers with ``answers`` in turn, and then with 200."""
+class Chat(HttpServer):
+    """Answers with ``answers`` in turn, and then with 200."""
 
-    answers: list[tuple[int, dict[str, str]]] = Factory(list[tuple[int, dict[str, str]]])
-    came: list[tuple[dict[str, str], Any]] = Factory(list[tuple[dict[str, str], Any]])
-    server: ThreadingHTTPServer | None = None
+    def __init__(self, *answers: tuple[int, dict[str, str]]) -> None:
+        super().__init__()
+        self.answers = list(answers)
 
-    def __enter__(self) -> Self:
-        chat = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                chat.came.append(({name.lower(): value for name, value in self.headers.items()}, body))
-                status, headers = chat.answers.pop(0) if chat.answers else (200, {})
-                self.send_response(status)
-                for name, value in {"Content-Length": "0", **headers}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base's word
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        Thread(target=self.server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self.server is not None
-        self.server.shutdown()
-        self.server.server_close()
-
-    @property
-    def place(self) -> str:
-        assert self.server is not None
-        return f"127.0.0.1:{self.server.server_address[1]}"
+    def reply(self, _request: ReceivedRequest, /) -> Reply:
+        status, headers = self.answers.pop(0) if self.answers else (200, {})
+        return status, headers, b""
 
 
 @frozen(kw_only=True)
@@ -156,27 +128,27 @@ def token_of(mail: Received, page: str) -> str:
 async def test_a_chat_gets_its_own_form_without_signatures(format_: EndpointFormat, part: str) -> None:
     with Chat() as chat:
         office = await Office.opened(chat.place)
-        endpoint = await office.endpoint(f"http://{chat.place}/hook", format_)
+        endpoint = await office.endpoint(f"{chat.url}/hook", format_)
         results, entry = await office.tested(endpoint)
 
     assert results == [AttemptResult.DELIVERED]
-    ((headers, body),) = chat.came
-    assert "webhook-signature" not in headers
-    assert headers["content-type"] == "application/json"
-    assert part in body
-    assert f"{_BASE}/dashboard/endpoints" in json.dumps(body)
+    (message,) = chat.requests
+    assert "webhook-signature" not in message.headers
+    assert message.headers["content-type"] == "application/json"
+    assert part in message.body
+    assert f"{_BASE}/dashboard/endpoints" in json.dumps(message.body)
     assert (entry.status.value, entry.status_code) == ("success", 200)
     assert await office.editor.rotate(office.organization.id, endpoint.id) is UNSIGNED
 
 
 async def test_retry_after_of_a_chat_is_respected_for_all_its_messages() -> None:
-    with Chat(answers=[(429, {"Retry-After": "12.5"})]) as chat:
+    with Chat((429, {"Retry-After": "12.5"})) as chat:
         office = await Office.opened(chat.place)
-        endpoint = await office.endpoint(f"http://{chat.place}/hook", EndpointFormat.DISCORD)
+        endpoint = await office.endpoint(f"{chat.url}/hook", EndpointFormat.DISCORD)
         first, _ = await office.tested(endpoint)
         assert first == [AttemptResult.RETRY]
         second, _ = await office.tested(endpoint)
-        assert (second, len(chat.came)) == ([AttemptResult.DELIVERED], 2)
+        assert (second, len(chat.requests)) == ([AttemptResult.DELIVERED], 2)
         office.clock.advance(timedelta(seconds=12))
         assert (await office.turn())[0] == []
         office.clock.advance(timedelta(seconds=1))
@@ -185,9 +157,9 @@ async def test_retry_after_of_a_chat_is_respected_for_all_its_messages() -> None
 
 async def test_a_deleted_webhook_of_a_chat_disables_its_endpoint_and_mail_reports_it() -> None:
     async with MailServer.running() as mails:
-        with Chat(answers=[(404, {})]) as chat:
+        with Chat((404, {})) as chat:
             office = await Office.opened(chat.place, mails)
-            gone = await office.endpoint(f"http://{chat.place}/hook", EndpointFormat.SLACK)
+            gone = await office.endpoint(f"{chat.url}/hook", EndpointFormat.SLACK)
             await office.endpoint("ops@acme.example")
             await office.confirmed(mails)
             results, entry = await office.tested(gone)
@@ -202,7 +174,7 @@ async def test_a_deleted_webhook_of_a_chat_disables_its_endpoint_and_mail_report
 
     assert mail.message["Subject"].startswith("Endpoint disabled: 127.")
     assert "it answered 404 Not Found" in mail.text
-    assert len(chat.came) == 1
+    assert len(chat.requests) == 1
 
 
 async def test_each_confirmed_address_gets_a_mail_of_its_own_with_an_unsubscribe_header() -> None:

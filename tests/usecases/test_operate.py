@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.builders import an_entry
+from tests.forwarding import Failing
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
 from tests.usecases.conftest import World
@@ -184,14 +185,8 @@ async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> No
     await stores.journal.append(old)
     fault = RuntimeError("no claims")
 
-    class Broken:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(stores.journal, name)
-
-        async def sweep_claims(self, **_: object) -> int:
-            raise fault
-
-    journal: Any = Broken()
+    journal: Any = Failing(stores.journal)
+    journal.faults["sweep_claims"] = fault
     faults: list[Exception] = []
     pauses: list[int] = []
 
@@ -204,7 +199,7 @@ async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> No
     assert (faults, pauses) == ([fault], [1])
     with pytest.raises(RuntimeError, match="no claims"):
         await Sweeper(failing, world.clock).sweep()
-    fault = StoreUnavailable("away")
+    journal.faults["sweep_claims"] = StoreUnavailable("away")
     with pytest.raises(StoreUnavailable):
         await Sweeper(failing, world.clock, on_fault=faults.append).sweep()
     assert len(faults) == 1

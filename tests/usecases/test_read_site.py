@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast, final
 
 import pytest
 from msgspec import to_builtins
+from tests.forwarding import Forwarding
 from tests.performing import performer_over
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all as perform_without_sites
@@ -205,30 +206,22 @@ async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
 
 
 @final
-class Cut:
+class Cut(Forwarding):
     """Jobs whose store fails once, for the event of completion."""
 
-    def __init__(self, jobs: Jobs) -> None:
-        self.jobs = jobs
-        self.cuts = 0
-
-    async def start(self, job: Job) -> None:
-        await self.jobs.start(job)
-
-    async def job(self, organization_id: str, job_id: str) -> Job | None:
-        return await self.jobs.job(organization_id, job_id)
+    cuts = 0
 
     async def note(self, events: Sequence[JobEvent]) -> None:
         if not self.cuts and events[0].type is JobEventType.COMPLETED:
             self.cuts += 1
             message = "away"
             raise StoreUnavailable(message)
-        await self.jobs.note(events)
+        await self.real.note(events)
 
 
 async def test_a_run_cut_off_after_saving_the_identity_has_ended_with_it(world: World) -> None:
     job = await ask(world)
-    cut = Cut(world.stores.jobs)
+    cut: Any = Cut(world.stores.jobs)
 
     assert await perform_all(world, Sites(PAGE), cut) == 1
 
@@ -265,18 +258,15 @@ async def test_a_job_that_is_cancelled_at_the_last_moment_saves_nothing_and_ends
     assert run is not None
 
     @final
-    class Late:
+    class Late(Forwarding):
         """Jobs whose run is cancelled at the event of saving: after every check."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(stores.jobs, name)
 
         async def note(self, events: Sequence[JobEvent]) -> None:
             await stores.jobs.note(events)
             if events[0].type is JobEventType.SAVING:
                 assert await stores.ledger.cancel(world.organization.id, job.run.id, CANCELLED)
 
-    late: Any = Late()
+    late: Any = Late(stores.jobs)
     reader = BrandReader(Sites(PAGE), stores.brands, ledger=stores.ledger, jobs=late, clock=world.clock)
     assert isinstance(run.cause, SiteReading)
 

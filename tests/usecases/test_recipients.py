@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 import pytest
+from tests.builders import a_post
 from tests.mail_server import MailServer
 from tests.usecases.test_notifications import Office, token_of
 
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import NO_ADDRESSES, NONE_CONFIRMED, ChangeEndpoint, WebhookEndpoint
@@ -42,19 +42,7 @@ async def asked(office: Office, endpoint: WebhookEndpoint) -> ConfirmationReques
 
 async def published(office: Office, endpoint: WebhookEndpoint, number: int = 1) -> list[AttemptResult]:
     """Create an event, and send its message."""
-    post = Post(
-        id=f"post_{number}",
-        organization_id=office.organization.id,
-        title="Brighter",
-        content="",
-        markdown="",
-        content_type=ContentType.CHANGELOG,
-        source_metadata=None,
-        status=PostStatus.PUBLISHED,
-        created_at=START,
-        updated_at=START,
-        occurred_at=START,
-    )
+    post = a_post(id=f"post_{number}", organization_id=office.organization.id, occurred_at=START)
     await office.stores.outbox.add(message_for(endpoint.id, post_published(post)))
     return (await office.turn())[0]
 

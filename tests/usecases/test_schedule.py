@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
+from tests.forwarding import Forwarding
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import message_of
 from tests.usecases.conftest import World, a_brand
@@ -16,7 +17,7 @@ from tests.usecases.test_perform import perform_all, pushed
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.windows import Lookback
-from contentsvc_core.organizations import Integration, Organization
+from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Directory, Schedules
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import Planner
@@ -163,22 +164,16 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     assert "December" not in post.markdown
 
 
-class Slow:
+class Slow(Forwarding):
     """A directory that yields to other nodes first: concurrent nodes all read the same due schedule."""
-
-    def __init__(self, world: World) -> None:
-        self._directory = world.stores.directory
 
     async def integrations(self, organization_id: str) -> Sequence[Integration]:
         await asyncio.sleep(0)
-        return await self._directory.integrations(organization_id)
-
-    async def organization_of(self, organization_id: str) -> Organization | None:
-        return await self._directory.organization_of(organization_id)
+        return await self.real.integrations(organization_id)
 
 
 async def test_of_many_nodes_one_fires_a_slot(world: World) -> None:
-    slow: Any = Slow(world)
+    slow: Any = Slow(world.stores.directory)
     nodes = [Node(world, directory=slow) for _ in range(8)]
     await planned(world)
     for day in range(1, 4):
@@ -231,21 +226,18 @@ def _awake(schedule: Schedule, due_at: datetime | None) -> Schedule:
     return evolve(schedule, enabled=True, due_at=due_at)
 
 
-class Broken:
+class Broken(Forwarding):
     """Schedules of which some raise."""
 
     def __init__(self, world: World, broken: Sequence[str], exc: Exception) -> None:
-        self._schedules = world.stores.schedules
+        super().__init__(world.stores.schedules)
         self._broken = broken
         self._exc = exc
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._schedules, name)
 
     async def find(self, organization_id: str, schedule_id: str) -> Schedule | None:
         if schedule_id in self._broken:
             raise self._exc
-        return await self._schedules.find(organization_id, schedule_id)
+        return await self.real.find(organization_id, schedule_id)
 
 
 async def test_an_unreadable_schedule_does_not_delay_others(world: World) -> None:
@@ -298,6 +290,34 @@ async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(wor
     assert await directory.set_time_zone(organization.id, ZoneInfo("UTC"), world.clock.now())
     assert await node.turn() == 1
     assert (await standing(world, schedule)).last_slot is not None
+
+
+async def test_no_slot_is_computed_in_a_time_zone_that_the_machine_does_not_know(world: World) -> None:
+    running, off = await planned(world), await planned(world, enabled=False, lookback=Lookback.YESTERDAY)
+    owner = world.organization.id
+    assert await world.stores.directory.set_time_zone(owner, stored_zone("Mars/Base"), world.clock.now())
+    other = evolve(_DAILY, hour=10)
+    change = planner(world).change
+    another: dict[str, Any] = {
+        "name": "Every evening",
+        "cron": _DAILY,
+        "repository_ids": [REPOSITORY_ID],
+        "output_type": ContentType.BLOG_POST,
+        "lookback": Lookback.YESTERDAY,
+    }
+
+    for refused in (
+        await planner(world).create(owner, CreateSchedule(**another)),
+        await change(owner, running.id, ChangeSchedule(cron=other)),
+        await change(owner, off.id, ChangeSchedule(enabled=True)),
+    ):
+        assert "this machine does not know the time zone 'Mars/Base'" in message_of(refused)
+    assert await world.stores.schedules.all_of(owner) == [running, off]
+    # Without a new slot, everything can be changed.
+    assert (await planned(world, **another, enabled=False)).due_at is None
+    assert isinstance(await change(owner, off.id, ChangeSchedule(cron=other)), Schedule)
+    assert isinstance(await change(owner, running.id, ChangeSchedule(name="Mornings")), Schedule)
+    assert isinstance(await change(owner, running.id, ChangeSchedule(enabled=False)), Schedule)
 
 
 async def test_more_than_are_read_at_once_all_fire(world: World) -> None:
@@ -375,16 +395,12 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
 
 async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: World) -> None:
     await planned(world)
-    schedules = world.stores.schedules
 
-    class Gone:
-        def __getattr__(self, name: str) -> Any:
-            return getattr(schedules, name)
-
+    class Gone(Forwarding):
         async def find(self, *_: object) -> None:
             return None
 
-    gone: Any = Gone()
+    gone: Any = Gone(world.stores.schedules)
     node = Node(world, schedules=gone)
     move_to(world, "2026-01-01T09:00")
     assert (await node.turn(), node.faults) == (0, [])

@@ -1,9 +1,11 @@
 """Subscribing by e-mail: forms in this process, mails over a real socket, and a manual clock."""
 
+import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from typing import Final, Self, final
 
@@ -87,6 +89,7 @@ class Office:
                 every=_EVERY,
                 on_posted=outcomes.extend,
                 on_fault=faults.append,
+                pause=partial(asyncio.sleep, 0),
             )
             yield cls(reader=reader, server=mail, mailer=mailer, outcomes=outcomes, faults=faults)
 
@@ -386,7 +389,7 @@ async def test_a_mail_that_may_have_arrived_comes_again_with_the_same_id() -> No
         assert await office.mails() == []
 
 
-async def test_a_mail_whose_outcome_cannot_be_stored_does_not_repeat_the_others(
+async def test_outcomes_of_mails_are_stored_after_an_outage_and_no_mail_is_repeated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with Office.opened() as office:
@@ -395,7 +398,7 @@ async def test_a_mail_whose_outcome_cannot_be_stored_does_not_repeat_the_others(
 
         async def record(taken: LeasedMail, outcome: MailOutcome) -> None:
             stored.append(taken.id)
-            if len(stored) == 1:
+            if len(stored) in {1, 2, 4}:
                 raise StoreUnavailable
             await store(taken, outcome)
 
@@ -403,15 +406,13 @@ async def test_a_mail_whose_outcome_cannot_be_stored_does_not_repeat_the_others(
         for name in ("ann", "bob", "eve"):
             await office.enter(f"{name}@example.org")
 
-        with pytest.raises(StoreUnavailable):
-            await office.mailer.turn()
+        assert await office.mailer.turn() == 3
 
         assert [posted.posting for posted in office.outcomes] == [MailResult.SENT] * 3
-        first, *_ = office.server.mails
+        assert len(stored) == 6
         office.server.mails.clear()
         office.wait(timedelta(minutes=6))
-        [again] = await office.mails()
-        assert again.message["Message-ID"] == first.message["Message-ID"]
+        assert await office.mails() == []
 
 
 @pytest.mark.parametrize("is_batched", [False, True])

@@ -26,7 +26,7 @@ from contentsvc_core.workflows.triggers import (
     ChangeTrigger,
     CreateTrigger,
 )
-from contentsvc_core.zones import DEFAULT_ZONE
+from contentsvc_core.zones import DEFAULT_ZONE, stored_zone
 
 _TOKYO = ZoneInfo("Asia/Tokyo")
 _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
@@ -108,6 +108,25 @@ async def test_times_are_in_the_time_zone_that_the_organization_has_by_then(worl
     changed = await moving("change", DEFAULT_ZONE).change(owner, created.id, change)
     assert changed.due_at == changed.due_from(now, DEFAULT_ZONE) != changed.due_from(now, _TOKYO)
     assert await moving("change", _TOKYO, times=100).change(owner, created.id, change) is ZONE_CHANGED
+
+
+async def test_no_batch_begins_in_a_time_zone_that_the_machine_does_not_know(world: World) -> None:
+    owner, editing = world.organization.id, editor(world)
+    create, ids = editing.create, [REPOSITORY_ID]
+    at_once = await create(owner, CreateTrigger(repository_ids=ids, output_type=ContentType.BLOG_POST))
+    assert isinstance(at_once, Trigger)
+    assert await world.stores.directory.set_time_zone(owner, stored_zone("Mars/Base"), world.clock.now())
+
+    for refused in (
+        await create(owner, CreateTrigger(repository_ids=ids, batch=Batch.DAILY)),
+        await editing.change(owner, at_once.id, ChangeTrigger(batch=Batch.DAILY)),
+    ):
+        assert "this machine does not know the time zone 'Mars/Base'" in message_of(refused)
+    assert at_once in await world.stores.triggers.all_of(owner)
+    # Triggers that start runs at once need no time zone.
+    other = CreateTrigger(repository_ids=ids, output_type=ContentType.INVESTOR_UPDATE)
+    assert isinstance(await create(owner, other), Trigger)
+    assert isinstance(await editing.change(owner, at_once.id, ChangeTrigger(name="At once")), Trigger)
 
 
 @pytest.mark.parametrize("what", ["trigger", "schedule"])

@@ -47,7 +47,7 @@ class Watched:
     async def events(self) -> list[dict[str, Any]]:
         outbox, now = self.world.stores.outbox, self.world.clock.now()
         due = await outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
-        taken = await outbox.take([each.id for each in due], now=now, until=now + timedelta(days=9))
+        taken = await outbox.take([each.id for each in due], now=now, lease=timedelta(days=9))
         return [
             {"type": each.message.type, **each.message.data}
             for each in taken

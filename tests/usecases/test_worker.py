@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 from unittest.mock import Mock
 
 import pytest
+from tests.forwarding import Forwarding
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import performer_with, pushed, taken
 
@@ -252,23 +253,20 @@ async def test_a_writer_that_hangs_holds_no_slot_for_ever(world: World) -> None:
     assert WorkerConfig().deadline_s == 5 * 60
 
 
-class SlowLedger:
+class SlowLedger(Forwarding):
     """A ledger with one method that waits until a test releases it."""
 
     def __init__(self, ledger: RunLedger) -> None:
-        self.ledger = ledger
+        super().__init__(ledger)
         self.taking = asyncio.Event()
         self.may_take = asyncio.Event()
         self.calls = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.ledger, name)
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         self.calls += len(ids)
         self.taking.set()
         await self.may_take.wait()
-        return await self.ledger.take(ids, executor)
+        return await self.real.take(ids, executor)
 
 
 async def test_runs_taken_during_a_stop_are_given_back(world: World) -> None:

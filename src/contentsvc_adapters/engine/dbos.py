@@ -7,7 +7,6 @@ where it stopped. DBOS is a singleton: a process has one such engine at a time.
 import asyncio
 import contextlib
 import logging
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Final, final
@@ -24,6 +23,7 @@ from contentsvc_adapters.engine.dbos_limits import (
     writing,
 )
 from contentsvc_adapters.engine.dbos_steps import PATIENCE_S, TAKEN, DbosSteps, Performance, perform_run
+from contentsvc_adapters.offload import in_thread
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import Clock, RunLedger, Workflow
 from contentsvc_core.timestamps import iso_ms
@@ -156,19 +156,10 @@ class DbosExecution:
         await self._destroy()
 
     async def _destroy(self) -> None:
-        loop = asyncio.get_running_loop()
-        ended = asyncio.Event()
-
-        def end() -> None:
-            DBOS.destroy()
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(ended.set)
-
-        threading.Thread(target=end, name="engine's end", daemon=True).start()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), _END_S)
+        with contextlib.suppress(Exception):
+            await asyncio.wait_for(in_thread(DBOS.destroy, name="engine's end"), _END_S)
         # DBOS has replaced the loop's default executor by its own, and closes that one.
-        loop.set_default_executor(ThreadPoolExecutor())
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
 
     async def _sweep_for_ever(self) -> None:
         log = logging.getLogger(__name__)

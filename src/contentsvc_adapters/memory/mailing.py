@@ -1,6 +1,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import final
 
 from attrs import evolve
@@ -150,7 +150,7 @@ class MemoryMailbox(SealedMemoryStore):
         own = [announced for _, announced, batch in self._state.announced.values() if batch == batch_id]
         return sorted(own, key=lambda each: (each.at, each.post_id))
 
-    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[LeasedMail]:
+    async def take(self, *, limit: int, now: datetime, lease: timedelta) -> Sequence[LeasedMail]:
         due = [
             mail for mail in self._state.mails.values() if mail.status is MessageStatus.PENDING and mail.due_at <= now
         ]
@@ -161,7 +161,7 @@ class MemoryMailbox(SealedMemoryStore):
             turns.append((mail.kind.value, ahead[mail.kind, mail.organization_id], mail))
             ahead[mail.kind, mail.organization_id] += 1
         turns.sort(key=lambda turn: turn[:2])
-        return [self._take(mail, until) for _, _, mail in turns[:limit]]
+        return [self._take(mail, now + lease) for _, _, mail in turns[:limit]]
 
     def _take(self, mail: Mail, until: datetime) -> LeasedMail:
         owned = evolve(mail, takes=mail.takes + 1, due_at=until)

@@ -1,6 +1,6 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import final
 
 from attrs import evolve
@@ -209,7 +209,7 @@ class MemoryOutbox(SealedMemoryStore):
         return [*well, *ill[:failing]][:limit]
 
     async def take(
-        self, ids: Sequence[str], *, now: datetime, until: datetime, mails_until: datetime | None = None
+        self, ids: Sequence[str], *, now: datetime, lease: timedelta, mail_lease: timedelta | None = None
     ) -> Sequence[LeasedMessage]:
         taken: list[LeasedMessage] = []
         for message in [self._state.messages[each] for each in dict.fromkeys(ids) if each in self._state.messages]:
@@ -219,7 +219,7 @@ class MemoryOutbox(SealedMemoryStore):
             owned = evolve(
                 message,
                 takes=message.takes + 1,
-                due_at=mails_until or until if endpoint.format is EndpointFormat.EMAIL else until,
+                due_at=now + ((mail_lease or lease) if endpoint.format is EndpointFormat.EMAIL else lease),
                 occurred_at=message.occurred_at or now,
             )
             self._state.messages[owned.id] = owned

@@ -40,6 +40,7 @@ from contentsvc_core.events.normalized import Release
 from contentsvc_core.organizations import within_shares
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.causes import Delivered
+from contentsvc_core.workflows.run_payloads import REQUESTED_KINDS
 from contentsvc_core.workflows.runs import (
     RESTARTABLE,
     SUSPECT_KILLS,
@@ -52,7 +53,12 @@ from contentsvc_core.workflows.runs import (
     WorkflowRun,
     takeable,
 )
+from contentsvc_core.workflows.triggers import EVENT_TYPES
 
+#: The kinds of events and requests that this version performs. A node of a newer version may store others.
+_KNOWN_KINDS: Final = frozenset(EVENT_TYPES) | REQUESTED_KINDS
+#: The time for which a run of another kind is left to newer nodes, in milliseconds: they poll several times meanwhile.
+_NEWER_MS: Final = 10_000
 _CHOSEN: Final = workflow_runs.c.id.in_(bindparam("ids", expanding=True))
 _PENDING: Final = select(workflow_runs.c.id, workflow_runs.c.kills).where(_CHOSEN, has_status(RunStatus.PENDING))
 #: Whether an executor is alive, and the highest number of kills among its runs.
@@ -126,8 +132,11 @@ class SqlRunLedger:
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         run_rows = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), executor)) if ids else ()
+        if newer := [row.id for row in run_rows if row.type not in _KNOWN_KINDS]:
+            with suppress(StoreUnavailable):
+                await self._database.change(self._postponing(newer))
         # Events are read one by one after the take: an unreadable event must not hold up the other runs each time.
-        runs, unreadable = await self._events.runs(run_rows)
+        runs, unreadable = await self._events.runs([row for row in run_rows if row.type in _KNOWN_KINDS])
         for id_, reason in unreadable.items():
             ended = update(workflow_runs).where(workflow_runs.c.id == id_, has_status(RunStatus.RUNNING))
             # A failure here must not lose the other runs: the unreadable run fails when it is recovered and taken
@@ -135,6 +144,14 @@ class SqlRunLedger:
             with suppress(StoreUnavailable):
                 await self._database.write(partial(self._fail, ended, reason))
         return runs
+
+    def _postponing(self, ids: Sequence[str]) -> Update:
+        again = {
+            "status": RunStatus.PENDING.value,
+            "attempts": workflow_runs.c.attempts - 1,
+            "due_at": self._database.dialect.now_ms() + _NEWER_MS,
+        }
+        return update(workflow_runs).where(workflow_runs.c.id.in_(ids), has_status(RunStatus.RUNNING)).values(again)
 
     def _take(self, ids: list[str], executor: str, connection: Connection) -> Sequence[rows.AnyRow]:
         parameters = {"ids": ids, "executor": executor}

@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final, final
 
@@ -26,7 +26,15 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.row import AnyRow, read_leased, read_row
 from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
-from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, sweeping
+from contentsvc_adapters.sql.store import (
+    SealedSqlStore,
+    distinct_values,
+    has_value,
+    is_free,
+    leasing,
+    released,
+    sweeping,
+)
 from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.outgoing.events import EventType, Occurrence
@@ -39,7 +47,7 @@ from contentsvc_core.outgoing.subscribers import (
     Subscriber,
     WaitingPosts,
 )
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import MILLISECOND, from_ms, to_ms
 
 _PENDING: Final = has_value(mails.c.status, MessageStatus.PENDING)
 _OWNERS: Final[Select[*tuple[Any, ...]]] = (
@@ -154,7 +162,7 @@ class SqlMailbox(SealedSqlStore):
         rows = await self._database.rows(query)
         return [_announced(row) for row in rows]
 
-    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[LeasedMail]:
+    async def take(self, *, limit: int, now: datetime, lease: timedelta) -> Sequence[LeasedMail]:
         parameters = {"now": to_ms(now), "most": limit}
 
         def look(connection: Connection) -> list[str]:
@@ -163,13 +171,14 @@ class SqlMailbox(SealedSqlStore):
         ids = await self._database.read(look)
         if not ids:
             return ()
-        free = self._database.dialect.locking(
-            select(mails.c.id).where(mails.c.id.in_(ids), _PENDING, mails.c.due_at <= to_ms(now))
+        dialect = self._database.dialect
+        free = dialect.locking(
+            select(mails.c.id).where(mails.c.id.in_(ids), _PENDING, is_free(mails, dialect, to_ms(now)))
         )
         taking = (
             update(mails)
             .where(mails.c.id.in_(free))
-            .values(takes=mails.c.takes + 1, due_at=to_ms(until))
+            .values(takes=mails.c.takes + 1, **leasing(dialect, lease // MILLISECOND, now_ms=to_ms(now)))
             .returning(mails.c.id)
         )
         columns = [mails.c[name].label(f"mail_{name}") for name in mails.c.keys()]  # noqa: SIM118  # no mapping
@@ -204,7 +213,7 @@ class SqlMailbox(SealedSqlStore):
 
     async def record(self, taken: LeasedMail, outcome: MailOutcome) -> None:
         ending = _changing(taken).values(
-            status=outcome.status.value, attempts=taken.attempts, due_at=to_ms(outcome.due_at), error=outcome.error
+            status=outcome.status.value, attempts=taken.attempts, error=outcome.error, **released(outcome.due_at)
         )
         await self._database.change(ending)
 
@@ -221,7 +230,7 @@ class SqlMailbox(SealedSqlStore):
         return {row.subscriber_id: row.error for row in await self._database.rows(query)}
 
     async def requeue(self, taken: LeasedMail, *, due_at: datetime) -> None:
-        await self._database.change(_changing(taken).values(due_at=to_ms(due_at)))
+        await self._database.change(_changing(taken).values(released(due_at)))
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         def oldest(table: Table, key: Column[str]) -> Delete:
@@ -247,7 +256,7 @@ def _heads(dialect: Dialect, kind: MailKind) -> Select[str]:
                 has_value(mine.c.status, MessageStatus.PENDING),
                 has_value(mine.c.kind, kind),
                 mine.c.organization_id == outer.c.organization_id,
-                mine.c.due_at <= bindparam("now"),
+                is_free(mine, dialect, bindparam("now")),
             )
             .order_by(mine.c.due_at, mine.c.id)
             .limit(number)

@@ -11,7 +11,7 @@ from typing import Final
 from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
 #: The result codes of SQLite without access; any other fault may pass.
-_UNWRITABLE: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+_NO_ACCESS: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 
 
 @contextlib.contextmanager
@@ -61,8 +61,7 @@ def check_writable(database: Path) -> None:
         with contextlib.closing(opened) as connection:
             try_to_write(connection)
     except sqlite3.Error as exc:
-        # The low byte of an extended result code is the primary code.
-        if getattr(exc, "sqlite_errorcode", 0) & 0xFF not in _UNWRITABLE:
+        if not has_no_access(exc):
             return
         message = access_fault(database) or (
             f"the database file '{database}' cannot be written: {exc}; give the user of this process write access to "
@@ -77,6 +76,15 @@ def try_to_write(connection: sqlite3.Connection) -> None:
     # On a read-only file, the statement before begins a reading transaction without an error.
     connection.execute("PRAGMA user_version = 0")
     connection.execute("ROLLBACK")
+
+
+def has_no_access(exc: BaseException | None) -> bool:
+    return primary_code(exc) in _NO_ACCESS
+
+
+def primary_code(exc: BaseException | None) -> int:
+    # The low byte of an extended result code is the primary code.
+    return getattr(exc, "sqlite_errorcode", 0) & 0xFF
 
 
 def access_fault(database: Path) -> str | None:

@@ -1,5 +1,6 @@
 """The common base of the stores of a database."""
 
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -8,8 +9,10 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Delete,
+    FromClause,
     Select,
     Table,
+    case,
     delete,
     false,
     func,
@@ -21,6 +24,7 @@ from sqlalchemy import (
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_core.identifiers import is_own_id
+from contentsvc_core.timestamps import to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +70,30 @@ def distinct_values(column: Column[str], condition: ColumnElement[bool]) -> CTE:
     last = found.c[column.name]
     following = select(func.min(column)).where(condition, column > last)
     return found.union_all(select(following.correlate(found).scalar_subquery()).where(last.is_not(None)))
+
+
+def is_free(table: FromClause, dialect: Dialect, now: ColumnElement[int] | int) -> ColumnElement[bool]:
+    """Return the condition that a row is due at ``now`` and no process has its lease.
+
+    The time of an attempt is by the clock of a process, the end of a lease by the clock that all processes share.
+    """
+    until = table.c.leased_until
+    return (table.c.due_at <= now) & (until.is_(None) | (until <= dialect.now_ms()))
+
+
+def leasing(dialect: Dialect, lease_ms: ColumnElement[int] | int, *, now_ms: int) -> dict[str, ColumnElement[int]]:
+    """Return the values of a row whose lease begins; ``now_ms`` is the time of this process.
+
+    Nodes of the previous version only read ``due_at``. The slower clock counts: of two clocks that differ, the faster
+    one would hold back a row whose lease has ended.
+    """
+    shared = dialect.now_ms()
+    return {"due_at": case((shared < now_ms, shared), else_=now_ms) + lease_ms, "leased_until": shared + lease_ms}
+
+
+def released(due_at: datetime) -> dict[str, int | None]:
+    """Return the values of a row whose lease ends with an outcome, or because the row is sent anew."""
+    return {"due_at": to_ms(due_at), "leased_until": None}
 
 
 def sweeping(dialect: Dialect, table: Table, oldest: Select[*tuple[Any, ...]]) -> Delete:

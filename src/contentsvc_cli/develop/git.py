@@ -217,14 +217,16 @@ class Checkout:
                 raise GitFailed(message)
 
     def tags(self, *, merged: str | None = None) -> list[Tag]:
-        """Return all tags that point to commits, by date; with ``merged``, those of this commit and its ancestors.
+        """Return all tags that point to commits, by date and version; with ``merged``, only those of its history.
 
-        The latter are in the order of history: an older commit may be tagged last. Tags of one commit are by date.
+        The latter are in the order of history: an older commit may be tagged last. Tags of one commit stay by date.
         """
         fields = self._fields(
             b"\0",
             None,
             "for-each-ref",
+            # The last order counts first. Scripts make several tags within a second.
+            "--sort=version:refname",
             "--sort=creatordate",
             f"--format={'%00'.join(_TAG_FIELDS)}%00",
             *(() if merged is None else (f"--merged={merged}",)),

@@ -144,17 +144,17 @@ class Bucket:
         return cls(rate=rate, client=f"address {address}")
 
     @classmethod
-    def of_recipient(cls, rate: Rate, organization_id: str, address: str) -> Self:
+    def of_recipient(cls, organization_id: str, address: str) -> Self:
         """Return the bucket of mails of an organization to an e-mail address."""
-        return cls(rate=rate, client=f"recipient {organization_id} {address}")
+        return cls(rate=CONFIRMING, client=f"recipient {organization_id} {address}")
 
     @classmethod
-    def of_reader(cls, rate: Rate, address: str) -> Self:
+    def of_reader(cls, address: str) -> Self:
         """Return the bucket of mails of all organizations to an e-mail address.
 
         It has a digest of the address, because it is kept longer than the address of a reader who has left.
         """
-        return cls(rate=rate, client=f"reader {sha256(address.encode()).hexdigest()}")
+        return cls(rate=SUBSCRIBING_ADDRESS, client=f"reader {sha256(address.encode()).hexdigest()}")
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
 """Retry policy. The pauses are the example of the Standard Webhooks specification, 27.6 hours in total."""
 
 import re
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
 from hashlib import blake2b
@@ -8,6 +9,7 @@ from typing import Final, final
 
 from attrs import frozen
 
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.formats import EndpointFormat
 
 DELAYS: Final = (
@@ -63,6 +65,21 @@ class AttemptResult(Enum):
     GONE = auto()
     #: A mail server has refused the mail: it is not sent again.
     REFUSED = auto()
+
+
+async def until_stored(store: Callable[[], Awaitable[None]], pause: Callable[[], Awaitable[object]] | None) -> None:
+    """Store the outcome of an attempt, again after each ``pause`` while the store is unavailable.
+
+    If the outcome is lost, the message is sent again, and no chat and no mail program hides the repetition. Without
+    ``pause``, the first fault is raised.
+    """
+    while True:
+        try:
+            return await store()
+        except StoreUnavailable:
+            if pause is None:
+                raise
+        await pause()
 
 
 def verdict(result: Answer | NotSent, format_: EndpointFormat = EndpointFormat.STANDARD) -> AttemptResult:

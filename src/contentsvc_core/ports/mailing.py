@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from contentsvc_core.outgoing.letters import Letter, SentLetter
@@ -70,8 +70,8 @@ class Mailbox(Protocol):
 
     async def posts(self, batch_id: str) -> Sequence[AnnouncedPost]: ...
 
-    async def take(self, *, limit: int, now: datetime, until: datetime) -> Sequence[LeasedMail]:
-        """Lease due mails until ``until`` and count the attempt; confirmations first. Each goes to one caller."""
+    async def take(self, *, limit: int, now: datetime, lease: timedelta) -> Sequence[LeasedMail]:
+        """Lease due mails for ``lease`` and count the attempt; confirmations first. Each goes to one caller."""
         ...
 
     async def record(self, taken: LeasedMail, outcome: MailOutcome) -> None:

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
@@ -82,14 +82,14 @@ class Outbox(Protocol):
         ...
 
     async def take(
-        self, ids: Sequence[str], *, now: datetime, until: datetime, mails_until: datetime | None = None
+        self, ids: Sequence[str], *, now: datetime, lease: timedelta, mail_lease: timedelta | None = None
     ) -> Sequence[LeasedMessage]:
         """Lease messages that are due; each message goes to one caller. Only a recorded attempt counts.
 
-        The lease ends at ``until``, that of a message by mail at ``mails_until`` (default: ``until``). A message
-        without a recorded outcome is due again then. The secrets are the ones that sign at ``now``; a message whose
-        secret cannot be opened is left out. A message by mail comes with the recipients among the addresses of its
-        endpoint.
+        The lease lasts for ``lease``, that of a message by mail for ``mail_lease`` (default: ``lease``). The database
+        measures a lease by its own clock, so the clocks of processes need not agree. A message without a recorded
+        outcome is due again at its end. The secrets are the ones that sign at ``now``; a message whose secret cannot be
+        opened is left out. A message by mail comes with the recipients among the addresses of its endpoint.
         """
         ...
 

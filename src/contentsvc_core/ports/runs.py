@@ -41,8 +41,8 @@ class RunLedger(Protocol):
 
         A suspect (:data:`~contentsvc_core.workflows.runs.SUSPECT_KILLS`) runs alone in its process. It is returned only
         when it is named first and the executor runs nothing; while it runs, the executor gets no other run. A run that
-        cannot be read is failed, and not returned. An executor that is not registered (:class:`Executors`) gets
-        nothing.
+        cannot be read is failed, and not returned. A run of a kind that only a newer version knows stays pending, and
+        is due again later. An executor that is not registered (:class:`Executors`) gets nothing.
         """
         ...
 

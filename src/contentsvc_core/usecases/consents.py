@@ -5,7 +5,7 @@ from typing import Final, TypedDict, final
 
 from attrs import frozen
 
-from contentsvc_core.access.rates import CONFIRMING, CONFIRMING_TOGETHER, Bucket
+from contentsvc_core.access.rates import CONFIRMING_TOGETHER, Bucket
 from contentsvc_core.outgoing.endpoints import EndpointBody, WebhookEndpoint
 from contentsvc_core.outgoing.messages import message_for_confirmation
 from contentsvc_core.outgoing.recipients import Recipient, RecipientStatus, by_address
@@ -96,7 +96,7 @@ class Consents:
         if recipient is not None and recipient.status is not RecipientStatus.UNCONFIRMED:
             return IS_CONFIRMED if recipient.status is RecipientStatus.CONFIRMED else WAS_REMOVED
         # The address first: a repeated request takes no mail of the organization's day.
-        if not (await self._limiter.hit(Bucket.of_recipient(CONFIRMING, owner, address))).admitted:
+        if not (await self._limiter.hit(Bucket.of_recipient(owner, address))).admitted:
             return TOO_SOON
         if not (await self._limiter.hit(Bucket.of_organization(CONFIRMING_TOGETHER, owner))).admitted:
             return TOO_MANY

@@ -1,7 +1,8 @@
 """The dispatcher: sends the messages of the outbox. At least once: the id is the same for every attempt."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Final, assert_never, final
 
@@ -30,6 +31,7 @@ from contentsvc_core.outgoing.retries import (
     busy_until,
     fault_text,
     next_attempt_at,
+    until_stored,
     verdict,
 )
 from contentsvc_core.outgoing.signing import signed_headers
@@ -57,7 +59,10 @@ _MAIL_ACCEPTED: Final = 250
 @final
 @frozen(eq=False, repr=False)
 class Dispatcher:
-    """Leases due messages and sends them; safe to call from any number of processes."""
+    """Leases due messages and sends them; safe to call from any number of processes.
+
+    During an outage of the store, the outcome of an attempt is stored again after each ``pause``.
+    """
 
     _outbox: Outbox
     _recipients: Recipients
@@ -66,6 +71,7 @@ class Dispatcher:
     _ids: IdSource
     _base_url: str = field(default="", kw_only=True, alias="base_url")
     _mails: MailSender | None = field(default=None, kw_only=True, alias="mails")
+    _pause: Callable[[], Awaitable[object]] | None = field(default=None, kw_only=True, alias="pause")
 
     async def take(
         self,
@@ -91,16 +97,16 @@ class Dispatcher:
             # Reads first, without a write lock: with nothing due, no other writer has to wait.
             return ()
         ids = [each.id for each in due]
-        return await self._outbox.take(ids, now=now, until=now + LEASE, mails_until=now + MAIL_LEASE)
+        return await self._outbox.take(ids, now=now, lease=LEASE, mail_lease=MAIL_LEASE)
 
     async def send(self, taken: LeasedMessage) -> AttemptResult:
-        """Send a message, and store the outcome. ``StoreUnavailable``: it is sent again when its lease has ended."""
+        """Send a message, and store the outcome. Without an outcome, it is sent again when its lease has ended."""
         begun_at = self._clock.now()
         result, delivered_to = await self._sent(taken, begun_at)
         log = begun_log(taken, log_id=self._ids.new_id("log_"), at=begun_at)
         attempted, outcome = self._attempted(taken, result, log)
         attempted = evolve(attempted, delivered_to=delivered_to)
-        await self._outbox.record(attempted)
+        await until_stored(partial(self._outbox.record, attempted), self._pause)
         return outcome
 
     async def _sent(self, taken: LeasedMessage, at: datetime) -> tuple[Answer | NotSent, Sequence[str]]:

@@ -1,7 +1,8 @@
 """The mailer: batches announced posts, and sends the mails of the mailbox. At least once, with a stable Message-ID."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Final, final
 
 from attrs import evolve, field, frozen
@@ -12,7 +13,7 @@ from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter, confirmation, posts_letter
 from contentsvc_core.outgoing.messages import MessageStatus
-from contentsvc_core.outgoing.retries import NotSent, next_attempt_at
+from contentsvc_core.outgoing.retries import NotSent, next_attempt_at, until_stored
 from contentsvc_core.outgoing.subscribers import RECENT, STALE, AnnouncedPost, LeasedMail, MailKind, MailOutcome
 from contentsvc_core.ports import Changelogs, Clock, Directory, IdSource, Mailbox, MailSender
 from contentsvc_core.timestamps import whole_ms
@@ -38,6 +39,7 @@ class Mailer:
     """``every`` is how long the oldest post waits: the minimum time between two mails to one subscriber.
 
     ``on_posted`` is called with the outcomes of the mails of one connection; their errors have no addresses.
+    During an outage of the store, outcomes are stored again after each ``pause``.
     ``on_fault`` is called with the fault of a changelog or a post: its mails are tried again, and others are sent.
     """
 
@@ -51,6 +53,7 @@ class Mailer:
     _every: timedelta = field(kw_only=True, alias="every")
     _on_posted: Callable[[Sequence[SentLetter]], object] = field(kw_only=True, alias="on_posted")
     _on_fault: Callable[[Exception], object] = field(kw_only=True, alias="on_fault")
+    _pause: Callable[[], Awaitable[object]] = field(kw_only=True, alias="pause")
 
     async def turn(self) -> int:
         """Batch the posts that have waited long enough, send the mails of one connection, and return their number.
@@ -59,7 +62,7 @@ class Mailer:
         """
         await self._batch()
         now = self._clock.now()
-        taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, until=now + LEASE)
+        taken = await self._mailbox.take(limit=BATCH_SIZE, now=now, lease=LEASE)
         ready: list[tuple[LeasedMail, Letter]] = []
         cached_posts: dict[tuple[str, str], list[Post]] = {}
         # Each once for all mails of a batch.
@@ -84,15 +87,8 @@ class Mailer:
         sent = await self._sender.send([letter for _, letter in ready])
         outcomes = [_without_address(posted, letter) for (_, letter), posted in zip(ready, sent, strict=True)]
         self._on_posted(outcomes)
-        failed: StoreUnavailable | None = None
         for (mail, _), posted in zip(ready, outcomes, strict=True):
-            try:
-                await self._note(mail, posted)
-            except StoreUnavailable as exc:
-                # Only this mail is sent again: the others of the connection have outcomes of their own to store.
-                failed = exc
-        if failed is not None:
-            raise failed
+            await until_stored(partial(self._note, mail, posted), self._pause)
         return len(taken) - sum(posted.posting is MailResult.NOT_TRIED for posted in outcomes)
 
     async def _batch(self) -> None:

@@ -10,7 +10,7 @@ from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import in_zone
-from contentsvc_core.workflows.automations import too_many_repositories
+from contentsvc_core.workflows.automations import in_known_zone, too_many_repositories
 from contentsvc_core.workflows.causes import sources_of, unknown_repository
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
@@ -50,7 +50,10 @@ class Planner:
                 due_at=due_from(command.cron, now, zone, last_slot=None) if command.enabled else None,
                 **_cleaned(values),
             )
-            return await self._schedules.add(schedule, zone=zone, checks_brand=True)
+            planned = in_known_zone(schedule, zone)
+            if isinstance(planned, Refusal):
+                return planned
+            return await self._schedules.add(planned, zone=zone, checks_brand=True)
 
         return await in_zone(self._directory, organization_id, add)
 
@@ -73,7 +76,7 @@ class Planner:
             return await self._schedules.change(
                 organization_id,
                 schedule_id,
-                lambda schedule: changed(schedule, now, zone, fields),
+                lambda schedule: in_known_zone(changed(schedule, now, zone, fields), zone, was=schedule),
                 zone=zone,
                 checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
             )

@@ -2,7 +2,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_core.access.rates import SUBSCRIBING_ADDRESS, Bucket
+from contentsvc_core.access.rates import Bucket
 from contentsvc_core.content.public.changelogs import PublicChangelog
 from contentsvc_core.outgoing.subscribers import TOKEN_LENGTH, Subscriber, mailbox_of, read_address, token_digest
 from contentsvc_core.ports import Clock, IdSource, Subscribers
@@ -30,7 +30,7 @@ class Subscriptions:
         normal = read_address(address)
         if normal is None:
             return NO_ADDRESS
-        if not (await self._limiter.hit(Bucket.of_reader(SUBSCRIBING_ADDRESS, mailbox_of(normal)))).admitted:
+        if not (await self._limiter.hit(Bucket.of_reader(mailbox_of(normal)))).admitted:
             # Not refused: only the owner of the address may learn of the mails that it got.
             return None
         token, digest = mint(self._ids)

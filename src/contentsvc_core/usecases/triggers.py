@@ -13,7 +13,7 @@ from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import in_zone
 from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.workflows.automations import too_many_repositories
+from contentsvc_core.workflows.automations import in_known_zone, too_many_repositories
 from contentsvc_core.workflows.causes import source_type, unknown_repository
 from contentsvc_core.workflows.filters import NO_OPTIONS, TriggerOptions, options_faults
 from contentsvc_core.workflows.triggers import (
@@ -69,11 +69,14 @@ class TriggerEditor:
             created_at=now,
             **_fields(values, NO_OPTIONS),
         )
-        return await in_zone(
-            self._directory,
-            organization_id,
-            lambda zone: self._triggers.add(collecting(trigger, now, zone), zone=zone, checks_brand=True),
-        )
+
+        async def add(zone: ZoneInfo) -> Trigger | Refusal:
+            created = in_known_zone(collecting(trigger, now, zone), zone)
+            if isinstance(created, Refusal):
+                return created
+            return await self._triggers.add(created, zone=zone, checks_brand=True)
+
+        return await in_zone(self._directory, organization_id, add)
 
     async def change(self, organization_id: str, trigger_id: str, change: ChangeTrigger) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
@@ -121,7 +124,8 @@ class TriggerEditor:
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
                 return TRIGGER_CHANGED
             moved = {} if source is None else {"source_type": source}
-            return collecting(evolve(trigger, **_fields(changes, trigger.options), **moved), now, zone, was=trigger)
+            changed = evolve(trigger, **_fields(changes, trigger.options), **moved)
+            return in_known_zone(collecting(changed, now, zone, was=trigger), zone, was=trigger)
 
         return await in_zone(
             self._directory,

@@ -13,7 +13,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.workflows.output_settings import OutputFields
 from contentsvc_core.workflows.runs import WorkflowRun
-from contentsvc_core.zones import DEFAULT_ZONE
+from contentsvc_core.zones import DEFAULT_ZONE, zone_fault
 
 #: The organization's time zone was changed concurrently, several times in a row; the client may retry.
 ZONE_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "The time zone was changed by another request at the same time")
@@ -101,6 +101,17 @@ class Automation(OutputFields, ABC):
 
 
 _Automation = TypeVar("_Automation", bound=Automation)
+
+
+def in_known_zone(automation: _Automation, zone: ZoneInfo, *, was: _Automation | None = None) -> _Automation | Refusal:
+    """Return a created or changed automation; refuse a new due time in a zone that this machine does not know.
+
+    The time would be that of UTC, and other machines, which know the zone, would fire then.
+    """
+    fault = zone_fault(zone, automation.organization_id)
+    if fault is None or automation.due_at is None or (was is not None and was.due_at == automation.due_at):
+        return automation
+    return Refusal(RefusalKind.UNSUITABLE, f"{fault}; update its tzdata, or choose another time zone")
 
 
 def refuse_addition(existing: Collection[_Automation], new: _Automation, *, at_most: int | None) -> Refusal | None:

@@ -57,7 +57,7 @@ def render(template: str, shown: PageContext, *, title: str, here: str, **variab
         "here": here,
         "description": changelog.description,
         "kind": "website",
-        "preview": False,
+        "settings": "",
         "logo": changelog.image(ImageKind.LOGO),
         "icon": changelog.image(ImageKind.ICON),
         "card": changelog.image(ImageKind.CARD),
@@ -73,8 +73,9 @@ def front_page(
     labels: Sequence[Label],
     *,
     label: Label | None = None,
-    is_preview: bool = False,
+    settings: str = "",
 ) -> bytes:
+    """Return the first page; with the address of its settings, a preview that leads back to them."""
     here = shown.links.labelled(shown.links.home, label)
     return render(
         "home.html",
@@ -83,7 +84,7 @@ def front_page(
         here=own_address(here, part),
         label=label,
         offered=labels,
-        preview=is_preview,
+        settings=settings,
         months=by_month(part.posts, shown.zone),
         in_full=shown_in_full(part.posts),
         next=next_part(here, part),

@@ -24,6 +24,7 @@ from contentsvc_core.content.public.trimming import shown_content
 from contentsvc_core.content.public.widget import WIDGET_LENGTH, badge_svg, badge_value, widget_data
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.usecases.publicize import labels_in
+from contentsvc_core.usecases.receive import UNAVAILABLE
 from contentsvc_http.changelog.answers import (
     FRAMED,
     FRESH_S,
@@ -57,7 +58,9 @@ RELEASES_LENGTH: Final = 50
 EMBED_LENGTH: Final = 5
 #: The number of pushes that a release's page links to, newest first. More would make the page longer than its text.
 CONTAINED_LENGTH: Final = 100
-_TITLES: Final = {404: "Page not found", 405: "Method not allowed"}
+_TITLES: Final = {404: "Page not found", 405: "Method not allowed", 503: "Not available now"}
+#: In place of the words for programs.
+_AWAY: Final = "The changelog cannot be read at the moment. Wait a minute, then load this page again."
 SCRIPT: Final = files("contentsvc_http.changelog").joinpath("static", "widget.js").read_bytes()
 _DIGEST: Final = sha256(SCRIPT).hexdigest()[:16]
 _SVG: Final = "image/svg+xml"
@@ -293,7 +296,8 @@ def refuse_page(request: Request[Any, Any, Any], exc: Exception, base_url: str =
         return Response(b"", status_code=301, media_type=HTML, headers=headers)
     refused = refusal(exc)
     title = _TITLES.get(refused.status, "Something went wrong")
-    body = missing(title, str(refused.body["error"]), request.state.get(SHOWN), base_url=base_url)
+    text = str(refused.body["error"])
+    body = missing(title, _AWAY if text == UNAVAILABLE else text, request.state.get(SHOWN), base_url=base_url)
     headers = {**PAGE, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store", **refused.headers}
     return Response(body, status_code=refused.status, media_type=HTML, headers=headers)
 

@@ -164,7 +164,7 @@ async def preview(session: Visitor) -> Response[Any]:
         ListPart(posts=posts, next=None, before=None),
         months,
         labels,
-        is_preview=True,
+        settings=f"{ROOT}{_at(stored)}",
     )
     return Response(body, media_type=HTML, headers=_PRIVATE)
 

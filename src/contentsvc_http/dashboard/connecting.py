@@ -25,7 +25,7 @@ from contentsvc_http.words import sentence
 
 _SECTION: Final = "integrations"
 _SHOWN: Final = 100
-_WITHOUT: Final = " Or enter the repository id: then the code host is not asked."
+_WITHOUT: Final = " You can also enter the repository id: then the code host is not asked."
 _AT_FAULT: Final = {
     "repository_id": "repository_id",
     "provider": "provider",
@@ -63,7 +63,7 @@ async def connect(session: Visitor, form: SentForm) -> Response[Any]:
         fault += _WITHOUT
     if (at_fault := _AT_FAULT.get(connected.field or "")) is None:
         raise Unsaved(error=fault)
-    raise Unsaved(error="Nothing was connected: one field below needs another look.", faults={at_fault: fault})
+    raise Unsaved(faults={at_fault: fault})
 
 
 @sent(f"{ROOT}/integrations/{{integration_id:str}}/disconnect", page=show)

@@ -127,7 +127,8 @@ async def _page(session: DashboardSession, entry: ListedEntry) -> Response[Any]:
         "led": await session.app.delivery_trails.record_trail(entry),
         "can_be_replayed": session.may_write and (is_message or entry.event is not None),
     }
-    return pages.page(session, "log.html", context, title=entry.title, section="logs")
+    title = entry.event.about if entry.event and entry.event.about else entry.title
+    return pages.page(session, "log.html", context, title=title, section="logs")
 
 
 def _repository(integration: Integration | None, repository_id: int) -> str | None:

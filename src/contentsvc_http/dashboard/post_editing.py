@@ -13,6 +13,7 @@ from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
 from contentsvc_core.refusals import RefusalKind, wire_name
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.zones import instant_at, local_time
+from contentsvc_http.body_budget import MAX_POST_BODY
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.pages import CONFLICT, go
 from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
@@ -23,8 +24,6 @@ from contentsvc_http.words import CONTENT
 
 EDITING: Final = ("PATCH", "/v1/posts/{postId}")
 _CREATING: Final = ("POST", "/v1/posts")
-#: The maximum size of a form with a post, in bytes: twelve for each character, and the other fields.
-_MAX_FORM: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CHANGED: Final = "This post was saved elsewhere since you opened it. Your text is below, complete, and not saved yet."
 _GONE: Final = "This post was deleted since you opened it. Your text is below: copy it to keep it."
 
@@ -172,7 +171,7 @@ async def begin(session: Visitor) -> Response[Any]:
     return await _page(session, None, text, is_new=True) if session.may_write else go("/posts")
 
 
-@sent(f"{ROOT}/posts/new", page=begin, request_max_body_size=_MAX_FORM)
+@sent(f"{ROOT}/posts/new", page=begin, request_max_body_size=MAX_POST_BODY)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     return await _create(session, _Text.of_form(form), publishes=form.text("then") == "publish")
 
@@ -197,12 +196,12 @@ async def _page_again(session: DashboardSession, text: _Text, post_id: str) -> R
     return await _page(session, stored, text)
 
 
-@sent(f"{ROOT}/posts/{{post_id:str}}/edit", page=edit, request_max_body_size=_MAX_FORM)
+@sent(f"{ROOT}/posts/{{post_id:str}}/edit", page=edit, request_max_body_size=MAX_POST_BODY)
 async def save(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
     return await _save(session, post_id, _Text.of_form(form), publishes=form.text("then") == "publish")
 
 
-@post(f"{ROOT}/posts/preview", request_max_body_size=_MAX_FORM)
+@post(f"{ROOT}/posts/preview", request_max_body_size=MAX_POST_BODY)
 async def preview(session: Visitor, form: SentForm) -> Response[Any]:
     await counting.admit(session, PREVIEWING)
     text = _Text.of_form(form)

@@ -8,6 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.response import Redirect, Template
 
+from contentsvc_core.usecases.receive import UNAVAILABLE
 from contentsvc_http.dashboard import (
     brands,
     changelog,
@@ -57,6 +58,8 @@ _MODULES: Final = (
     *(post_writing, brands, changelog, house_style, organization, keys, runs, search),
 )
 _FORBIDDEN: Final = 403
+_NOT_FOUND: Final = 404
+_NOT_NOW: Final = 503
 _TITLES: Final = {
     400: "Bad request",
     403: "Not allowed",
@@ -73,8 +76,11 @@ _TEXTS: Final = {
     405: "This address only takes forms. Open the page from the menu of the dashboard.",
     413: "What you sent is larger than this page takes. Go back to the form, and shorten it.",
 }
+#: In place of the words for programs.
+_AWAY: Final = "The service is unavailable. Wait a moment, then try again."
 _UNKNOWN: Final = "There is no such page."
 _BACK: Final = "Back to the form"
+_AGAIN: Final = "Try again"
 #: The maximum size of a form without a post, a picture or long texts, in bytes: some hundred times the usual size.
 _MAX_FORM: Final = 64 * 1024
 
@@ -162,20 +168,24 @@ def _error_page(request: Request[Any, Any, Any], status: int, text: str) -> Temp
     """Return a page with the menu and a way back; visitors who are not signed in have no menu."""
     session = visit_of(request)
     sent = request.method not in READING
-    form = sent_from(request) if sent else ""
+    # The page of a form whose object is gone, as after a second click on "Delete", is gone, too.
+    form = sent_from(request) if sent and status != _NOT_FOUND else ""
     section, path, name, _ = _section_of(request.url.path)
-    if not path or f"{ROOT}{path}" == request.url.path:
+    if not path or (f"{ROOT}{path}" == request.url.path and not request.url.query):
         path, name = "", "the overview"
     if session is None:
         path, name = "", "the dashboard"
+    way = _BACK if form else f"To {name}"
+    if status == _NOT_NOW and not sent:
+        path, way = asked_page(request).removeprefix(ROOT), _AGAIN
     title = _TITLES.get(status, "Something went wrong")
     context = {
         "visit": session,
         "title": title,
-        "text": text,
+        "text": _AWAY if text == UNAVAILABLE else text,
         "sent": sent,
         "back": form or path,
-        "way": _BACK if form else f"To {name}",
+        "way": way,
         # A key that may not read: only another one leads on.
         "may_sign_out": session is None and status == _FORBIDDEN and token_of(request) is not None,
     }

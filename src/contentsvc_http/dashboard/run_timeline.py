@@ -8,13 +8,12 @@ from attrs import frozen
 from contentsvc_core.content.posts import Post
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.jobs import Job, JobEventType
-from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILLS, ListedRun, RunStatus
+from contentsvc_core.workflows.runs import MAX_ATTEMPTS, MAX_KILLS, SUSPECT_KILLS, UNENDED, ListedRun, RunStatus
 from contentsvc_http.dashboard.run_words import PageLink, Starters
 from contentsvc_http.words import sentence
 
 #: Events that the run's status and its post show already.
 _ENDS: Final = frozenset({JobEventType.COMPLETED, JobEventType.FAILED, JobEventType.SKIPPED, JobEventType.POST_CREATED})
-_UNFINISHED: Final = frozenset({RunStatus.PENDING, RunStatus.RUNNING})
 
 
 @final
@@ -54,10 +53,6 @@ def timeline(details: RunDetails) -> list[TimelineStep]:
         *_attempts(run),
         *_end(details),
     ]
-
-
-def is_unfinished(run: ListedRun) -> bool:
-    return run.status in _UNFINISHED
 
 
 def _beginning(details: RunDetails) -> Sequence[TimelineStep]:
@@ -131,11 +126,12 @@ def _attempts(run: ListedRun) -> Sequence[TimelineStep]:
 def _kills(run: ListedRun) -> Sequence[TimelineStep]:
     if not run.kills:
         return []
-    text = f"After {MAX_KILLS} of them it fails."
-    if run.kills >= SUSPECT_KILLS:
-        text = f"It runs alone in its process now. {text}"
+    text = ""
+    if run.status in UNENDED:
+        alone = "It runs alone in its process now. " if run.kills >= SUSPECT_KILLS else ""
+        text = f"{alone}After {MAX_KILLS} of them it fails."
     times = "once" if run.kills == 1 else f"{run.kills} times"
-    return [TimelineStep(kind="bad", title=f"Its process was killed {times}", text=text if is_unfinished(run) else "")]
+    return [TimelineStep(kind="bad", title=f"Its process was killed {times}", text=text)]
 
 
 def _end(details: RunDetails) -> Sequence[TimelineStep]:

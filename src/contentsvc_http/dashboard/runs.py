@@ -11,11 +11,11 @@ from contentsvc_core.timestamps import read_iso
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.workflows.causes import Generation, ListedDelivery, SiteReading
 from contentsvc_core.workflows.jobs import brand_id_of
-from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, ListedRun, RunStatus
+from contentsvc_core.workflows.runs import CANCELLED, MAX_ATTEMPTS, RESTARTABLE, UNENDED, ListedRun, RunStatus
 from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.pages import ago, digest, go, nothing_new
 from contentsvc_http.dashboard.refusals import Unsaved, found
-from contentsvc_http.dashboard.run_timeline import RunDetails, is_unfinished, timeline
+from contentsvc_http.dashboard.run_timeline import RunDetails, timeline
 from contentsvc_http.dashboard.run_words import PageLink, RunLine, line_of, starters_of
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor, sent
 from contentsvc_http.errors import accepted
@@ -75,7 +75,8 @@ async def show(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
     context = await _context_of(session, run)
     if not session.is_partial:
         context |= {"arrived": False, **await _event(session, run)}
-        return pages.page(session, "run.html", context, title=context["line"].about, section=_SECTION)
+        title = ": ".join(filter(None, (context["line"].about, context["line"].detail)))
+        return pages.page(session, "run.html", context, title=title, section=_SECTION)
     if session.query.get("seen") == context["digest"]:
         return nothing_new()
     return pages.part(session, "run_now.html", context | {"arrived": True})
@@ -121,7 +122,7 @@ async def _context_of(session: DashboardSession, run: ListedRun) -> dict[str, An
         "brand": details.brand,
         "sources": run.cause.sources if isinstance(run.cause, Generation) else (),
         "attempts": MAX_ATTEMPTS,
-        "is_unfinished": is_unfinished(run),
+        "is_unfinished": run.status in UNENDED,
         "may_retry": run.status in RESTARTABLE,
         "digest": digest(steps, run.status, due),
     }
@@ -138,7 +139,7 @@ async def _details_of(session: DashboardSession, run: ListedRun) -> RunDetails:
         if isinstance(cause, ListedDelivery)
         else None,
         job=None if job_id is None else await stores.jobs.job(organization_id, job_id),
-        finished_steps=tuple(await session.app.stores.run_state.results(run)) if is_unfinished(run) else (),
+        finished_steps=tuple(await session.app.stores.run_state.results(run)) if run.status in UNENDED else (),
         post=None if run.post_id is None else await stores.posts.post(organization_id, run.post_id),
         brand=await _brand_of(session, run),
     )

@@ -43,7 +43,7 @@ _REFUSALS: Final = FormRefusals(
         "name": "name",
         "repository_ids": "repositories",
         "brand_identity_id": "brand",
-        **dict.fromkeys(("hour", "minute", "day_of_week", "day_of_month"), "times"),
+        **{name: name for name in ("hour", "minute", "day_of_week", "day_of_month")},
     },
     labels={"day_of_week": "the day of the week", "day_of_month": "the day of the month"},
     words={

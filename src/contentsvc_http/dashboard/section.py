@@ -22,10 +22,9 @@ from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
-from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, digest, go
+from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, UNSAVED, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
-from contentsvc_http.dashboard.style_form import fault_of
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
@@ -187,8 +186,8 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         seen: str = "",
         is_outdated: bool = False,
     ) -> Response[Any]:
-        sentences = [self.refusals.sentence(each) for each in refused] + ([fault_of(bad_style)] if bad_style else [])
-        error = OUTDATED if is_outdated else " ".join(sentences) or None
+        faults = {name: text for each in refused for name, text in self.refusals.faults(each).items()}
+        error = OUTDATED if is_outdated else faults.pop("", UNSAVED if faults or bad_style else None)
         has = await connected(session)
         context: dict[str, Any] = {
             "stored": stored,
@@ -202,7 +201,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
             "boxes": boxes_of(self.settings),
             "name_limit": self.name_limit,
             "error": error,
-            "faults": {name: text for each in refused for name, text in self.refusals.faults(each).items()},
+            "faults": faults,
             "style": shown_override(session, typed.style, refused=bad_style, preview=style_preview),
         }
         title = f"New {self.name}" if stored is None else self.title(stored, has)

@@ -11,6 +11,8 @@ from contentsvc_http.errors import Refused
 #: Section 8.8.3; header bytes arrive as Latin-1.
 _TAG: Final = re.compile(r'(W/)?("[\x21\x23-\x7e\x80-\xff]*")')
 _SPACE: Final = " \t"
+#: Some of its items may be empty (section 5.6.1).
+_TAGS: Final = re.compile(rf"[ \t,]*+(?:{_TAG.pattern}[ \t]*+(?:,[ \t,]*+|\Z))*+")
 
 
 @final
@@ -48,29 +50,10 @@ def _read(request: Request[Any, Any, Any], name: str) -> Tags | None:
     text = ",".join(lines).strip(_SPACE)
     if text == "*":
         return Tags(any=True)
-    tags = _tags(text)
+    tags: list[tuple[str, str]] = _TAG.findall(text) if _TAGS.fullmatch(text) else []
     if not tags:
         error = f'Malformed {name} header: entity tags are expected, e.g. "abc", or *'
         raise Refused(400, {"error": error})
     return Tags(
         strong=frozenset(tag for weak, tag in tags if not weak), weak=frozenset(tag for weak, tag in tags if weak)
     )
-
-
-def _tags(text: str) -> list[tuple[bool, str]] | None:
-    tags: list[tuple[bool, str]] = []
-    position = 0
-    while True:
-        while position < len(text) and text[position] in f"{_SPACE},":
-            position += 1
-        if position == len(text):
-            return tags
-        match = _TAG.match(text, position)
-        if match is None:
-            return None
-        tags.append((match[1] is not None, match[2]))
-        position = match.end()
-        while position < len(text) and text[position] in _SPACE:
-            position += 1
-        if position < len(text) and text[position] != ",":
-            return None

@@ -10,7 +10,6 @@ from msgspec import Meta, Struct
 
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.editing import (
-    MARKDOWN_LIMIT,
     POST_CHANGED,
     POST_CLEARS,
     UNKNOWN_POST,
@@ -26,6 +25,7 @@ from contentsvc_core.lists.parameters import listed
 from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.edit import MAX_BULK, BulkAction, PostEditor
+from contentsvc_http.body_budget import MAX_POST_BODY
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.responses import PostListBody
 from contentsvc_http.v1.bodies import encoded, read_body
@@ -35,8 +35,6 @@ from contentsvc_http.v1.operations import LOCATED, TAGGED, Operations, Query
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
 from contentsvc_http.v1.post_versions import version_routes
 
-#: Maximum size of a PATCH body, in bytes: twelve for each character of Markdown, and 64 KiB.
-_MAX_PATCH_BODY: Final = 12 * MARKDOWN_LIMIT + 64 * 1024
 _CONTENT_TYPES: Final = frozenset(content_type.value for content_type in ContentType)
 _Id = Annotated[str, Parameter(description="Id of the post.")]
 _LABELS: Final = ", ".join(f"`{label.value}`" for label in Label)
@@ -161,7 +159,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         "Create a post",
         description="Creates a post with your own text. Send `publishAt` to publish the draft later.",
         body=CreatePost,
-        body_limit=_MAX_PATCH_BODY,
+        body_limit=MAX_POST_BODY,
         status=201,
         headers=[TAGGED, LOCATED],
     )
@@ -179,7 +177,7 @@ def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTP
         "if it is still the version you read.",
         conditions=["If-Match"],
         body=shape,
-        body_limit=_MAX_PATCH_BODY,
+        body_limit=MAX_POST_BODY,
         headers=[TAGGED],
     )
     async def change_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[OnePostBody]:

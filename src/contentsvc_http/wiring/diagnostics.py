@@ -13,6 +13,7 @@ from attrs import frozen
 
 from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.engine.membership import engines_of
+from contentsvc_adapters.offload import in_thread
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
 from contentsvc_adapters.sql.backlog import Backlog, abandoned_documents, backlog, mail_backlog, message_backlog
@@ -44,8 +45,12 @@ __all__ = [
     "FileState",
     "Keys",
     "engines_of",
+    "file_state",
+    "free_space",
+    "in_thread",
     "is_older",
     "open_as_it_is",
+    "tables_version",
 ]
 
 #: The maximum number of sealed values that the key is tried on; more would give no further information.
@@ -122,15 +127,6 @@ async def open_as_it_is(settings: Settings, *, patience_s: float = 3.0) -> Async
             await asyncio.wait_for(database.dispose(), patience_s)
 
 
-def engine_tables(settings: Settings) -> int | None:
-    """Return the version of the engine's tables; ``None``: they do not exist."""
-    return tables_version(settings.engine_database_url)
-
-
-def file_of(settings: Settings) -> FileState:
-    return file_state(settings.database_file)
-
-
 def files_open_to_others(database: Path) -> Sequence[Path]:
     """Return the files of a SQLite database that other users of this machine may read or lock."""
     if not database.parent.stat().st_mode & _OTHERS_ENTER:
@@ -139,11 +135,6 @@ def files_open_to_others(database: Path) -> Sequence[Path]:
     opened = {file for file in files if file.suffix != ".key" and file.stat().st_mode & _OTHERS}
     logs = {file.with_name(f"{file.name}-{log}") for file in opened for log in ("wal", "shm")}
     return sorted(opened - logs)
-
-
-def space_for(settings: Settings) -> tuple[int, int]:
-    """Return the free and the total bytes of the SQLite file's disk."""
-    return free_space(settings.database_file.absolute().parent)
 
 
 def _tried(settings: Settings, sealed: Sequence[str]) -> Keys:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The time for which a stop waits for answers, in seconds.
 _GRACE_S: Final = 1.0
+#: The pause between two tries to store an outcome in an outage of the database, in seconds: a lease lasts a minute.
+_OUTAGE_PAUSE_S: Final = 1.0
 _SENDER: Final = "contentsvc_adapters.outgoing.sender"
 
 
@@ -53,7 +55,14 @@ async def dispatching(
     sender = SenderOnDemand(read_site_hosts(settings.outgoing_hosts))
     mails = mail_sender(settings) if settings.smtp_url else None
     dispatcher = Dispatcher(
-        stores.outbox, stores.recipients, sender, clock, ids, base_url=settings.base_url, mails=mails
+        stores.outbox,
+        stores.recipients,
+        sender,
+        clock,
+        ids,
+        base_url=settings.base_url,
+        mails=mails,
+        pause=lambda: asyncio.sleep(_OUTAGE_PAUSE_S),
     )
     worker = DispatchWorker(dispatcher, on_fault=log_fault, on_sent=on_sent)
     writes.listen(worker.expect)

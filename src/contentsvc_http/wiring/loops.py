@@ -42,7 +42,7 @@ _PATHS_PAUSE_S: Final = 0.1
 _SWEEP_EVERY_S: Final = 3600.0
 #: The pause after each batch, in seconds: a batch takes less, so most time is left for other work.
 _SWEEP_PAUSE_S: Final = 0.05
-#: The maximum lead of this process's clock over the database's, in seconds.
+#: The maximum lead of this process's clock over the database's, in seconds. SQLite has the clock of the process.
 _AHEAD_S: Final = 60.0
 _LOG: Final = structlog.get_logger("contentsvc")
 

@@ -22,6 +22,8 @@ _LOOK_EVERY_S: Final = 2.0
 _RARELY_S: Final = 8.0
 #: The time for which a stop waits for the mails of one connection, in seconds.
 _GRACE_S: Final = 3.0
+#: The pause between two tries to store an outcome in an outage of the database, in seconds: leases last minutes.
+_OUTAGE_PAUSE_S: Final = 1.0
 #: The minimum time between two log lines with the same fault of the mail server, in seconds.
 _QUIET_S: Final = 60.0
 _LOG: Final = structlog.get_logger("contentsvc")
@@ -76,6 +78,7 @@ async def mailing(
         every=timedelta(minutes=settings.mail_every_minutes),
         on_posted=MailReport(on_posting),
         on_fault=log_fault,
+        pause=lambda: asyncio.sleep(_OUTAGE_PAUSE_S),
     )
     stopping = asyncio.Event()
     pacer = Pacer(_LOOK_EVERY_S, _RARELY_S)

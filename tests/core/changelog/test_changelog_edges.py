@@ -198,14 +198,15 @@ class TestTitles:
 class TestLists:
     def test_an_entry_has_its_label_its_links_and_its_notes(self) -> None:
         change = _change(
-            commit("feat(*lid*)!: close (#1)\n\nBREAKING CHANGE: it <closes>\nBREAKING CHANGE: Close", sha="a" * 40)
+            commit("feat(*lid*)!: close it (#1)\n\nBREAKING CHANGE: it <closes>\nBREAKING CHANGE: Close.", sha="a" * 40)
         )
         technical = voice_of(None)
         assert entry(change, HOST, technical) == (
-            f"- **\\*lid\\*:** Close ([#1]({HOST}/issues/1)) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n  > It \\<closes>"
+            f"- **\\*lid\\*:** Close it ([#1]({HOST}/issues/1)) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n"
+            "  > It \\<closes>"
         )
         assert entry(change, None, technical) == (
-            f"- **\\*lid\\*:** Close (#1) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n  > It \\<closes>"
+            f"- **\\*lid\\*:** Close it (#1) ([aaaaaaa]({HOST}/commit/{'a' * 40}))\n  > It \\<closes>"
         )
 
     def test_fifty_numbers_are_linked_and_of_a_pull_request_the_first_commit(self) -> None:

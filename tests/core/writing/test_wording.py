@@ -110,7 +110,9 @@ _UNTRUSTED_WORDS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "d
         ("Stop button does nothing", "Stop button does nothing"),
         ("Don't boil an empty pot", "No longer boils an empty pot"),
         ("do not push lids that are open", "no longer pushes lids that are open"),
+        ("Add a lid; fix(spout): keep it", "Added a lid; fix(spout): keep it"),
         ("Don't carry lids", "No longer carries lids"),
+        ("Dont carry lids", "No longer carries lids"),
         ("Don't boil pots and kettles", "No longer boils pots and kettles"),
         ("Don't play with lids", "No longer plays with lids"),
         ("Deprecate gas, Upgrade Oil", "Deprecated gas, Upgraded Oil"),
@@ -118,6 +120,19 @@ _UNTRUSTED_WORDS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "d
         ("Don't close the lid and open the spout", "Don't close the lid and open the spout"),
         ("Don't", "Don't"),
         ("Silence the whistle", "Silenced the whistle"),
+        ("Handle and compare lids", "Handles and compares lids"),
+        ("Load and cache the lids", "Loads and caches the lids"),
+        ("Load and store buffers", "Load and store buffers"),
+        ("Add and remove lids", "Added and removed lids"),
+        ("Chunk lids using a table", "Chunks lids using a table"),
+        ("Chunk order using a table", "Chunk order using a table"),
+        ("Batch lids in parallel", "Batches lids in parallel"),
+        ("Separate lids from pots", "Separates lids from pots"),
+        ("Translate the lid", "Translates the lid"),
+        ("Track lid", "Track lid"),
+        ("Rebuild lids at night", "Rebuilt lids at night"),
+        ("Reset the pot and close the lid", "Resets the pot and closes the lid"),
+        ("Reset the pot and close buttons", "Resets the pot and close buttons"),
         ("Add", "Add"),
         ("", ""),
     ],
@@ -204,6 +219,14 @@ def test_customers_read_nothing_of_the_inside(content_type: ContentType) -> None
     assert "ing at noon" in markdown
     for word in ("clippy", "yarn", "unit", "hint", "node", "TypeVar", "lid", "#12", "/issues/"):
         assert word not in markdown
+
+
+@pytest.mark.parametrize("content_type", [ContentType.CHANGELOG, ContentType.BLOG_POST])
+def test_customers_read_the_part_of_a_change_that_says_nothing_without_it(content_type: ContentType) -> None:
+    changes = push("feat: add tea", "feat(lid): roles", "feat(spout): open twice")
+    markdown = written(content_type, changes, brand=brand(audience="our customers")).markdown
+    assert "lid" in markdown
+    assert "spout" not in markdown
 
 
 @pytest.mark.parametrize("content_type", _POSTS)

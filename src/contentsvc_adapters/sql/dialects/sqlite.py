@@ -41,7 +41,7 @@ from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import WriterThread
-from contentsvc_adapters.sql.serving import access_fault
+from contentsvc_adapters.sql.serving import access_fault, has_no_access, primary_code
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.values import Value
 
@@ -51,7 +51,6 @@ _PRAGMAS: Final = ("synchronous=FULL", "foreign_keys=ON")
 #: The writer leaves checkpoints to another thread. Its cache of 16 MiB holds the upper levels of all indexes.
 _WRITING: Final = ("wal_autocheckpoint=0", "cache_size=-16384")
 _PAUSE_S: Final = 0.005
-_NO_ACCESS: Final = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
 _Result = TypeVar("_Result")
 
 
@@ -186,9 +185,9 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return DatabaseFault.VALUE
             case sqlite3.ProgrammingError():
                 return DatabaseFault.STATEMENT
-            case sqlite3.Error() if _code(cause) == sqlite3.SQLITE_ERROR:
+            case sqlite3.Error() if primary_code(cause) == sqlite3.SQLITE_ERROR:
                 return DatabaseFault.STATEMENT
-            case sqlite3.Error() if _code(cause) == sqlite3.SQLITE_FULL:
+            case sqlite3.Error() if primary_code(cause) == sqlite3.SQLITE_FULL:
                 return DatabaseFault.FULL
             case sqlite3.Error():
                 return DatabaseFault.LOCKED if _is_locked(cause) else DatabaseFault.AWAY
@@ -204,7 +203,7 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return f"the database does not understand what it is asked: {cause}"
             case DatabaseFault.LOCKED:
                 return f"the database file '{self.path}' is locked by another process"
-            case _ if _code(cause) in _NO_ACCESS and (denied := access_fault(self.path)) is not None:
+            case _ if has_no_access(cause) and (denied := access_fault(self.path)) is not None:
                 return denied
             case _:
                 return f"the database file '{self.path}' cannot be used: {cause}"
@@ -249,12 +248,7 @@ def _begin_with(statement: str, engine: Engine) -> None:
 
 
 def _is_locked(exc: BaseException | None) -> bool:
-    return _code(exc) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
-
-
-def _code(exc: BaseException | None) -> int:
-    # The low byte of an extended result code is the primary code.
-    return getattr(exc, "sqlite_errorcode", 0) & 0xFF
+    return primary_code(exc) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 @final

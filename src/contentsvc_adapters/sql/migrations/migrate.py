@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 #: The newest revision. A test compares it with the scripts, which are not loaded if the database is at this revision.
-HEAD: Final = "0024"
+HEAD: Final = "0025"
 
 _TABLE: Final = "alembic_version"
 #: Every revision has this table.

@@ -1,10 +1,12 @@
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import Any, Final, final
 
 from sqlalchemy import (
+    BindParameter,
     Case,
+    ColumnElement,
     Connection,
     Integer,
     Select,
@@ -25,7 +27,17 @@ from contentsvc_adapters.sql.outgoing.message_rows import KNOWN_FORMAT, message_
 from contentsvc_adapters.sql.outgoing.recipients import addressee_of, recipient_rows
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_leased
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
-from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, is_own, of_organization, sweeping
+from contentsvc_adapters.sql.store import (
+    SealedSqlStore,
+    distinct_values,
+    has_value,
+    is_free,
+    is_own,
+    leasing,
+    of_organization,
+    released,
+    sweeping,
+)
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.organizations import within_shares
 from contentsvc_core.outgoing.formats import EndpointFormat
@@ -39,14 +51,9 @@ from contentsvc_core.outgoing.messages import (
     begun,
 )
 from contentsvc_core.outgoing.targets import addresses_of
-from contentsvc_core.timestamps import to_ms
+from contentsvc_core.timestamps import MILLISECOND, to_ms
 
 _PENDING: Final = has_value(webhook_messages.c.status, MessageStatus.PENDING)
-_ANY_DUE: Final = (
-    select(webhook_messages.c.id)
-    .where(_PENDING, webhook_messages.c.due_at <= bindparam("now"))
-    .limit(literal_column("1"))
-)
 _SERVED: Final = webhook_endpoints.c.enabled & KNOWN_FORMAT
 _BY_MAIL: Final = select(webhook_endpoints.c.id).where(webhook_endpoints.c.format == EndpointFormat.EMAIL.value)
 #: The messages that wait at once for a busy endpoint; the others get the same answer, and then wait as well.
@@ -55,6 +62,10 @@ _DELAYED: Final = 500
 
 @final
 class SqlOutbox(SealedSqlStore):
+    @cached_property
+    def _any_due(self) -> Select[str]:
+        return select(webhook_messages.c.id).where(_PENDING, self._is_free(bindparam("now"))).limit(literal_column("1"))
+
     @cached_property
     def _due(self) -> dict[bool, Select[*tuple[Any, ...]]]:
         return {failing: _heads(self._database.dialect, is_failing=failing) for failing in (False, True)}
@@ -78,7 +89,7 @@ class SqlOutbox(SealedSqlStore):
         if limit <= 0 or per_endpoint <= 0:
             return ()
         # Most polls of an idle process end here.
-        if not await self._database.poll(_ANY_DUE, now=to_ms(now)):
+        if not await self._database.poll(self._any_due, now=to_ms(now)):
             return ()
         parameters = {
             "now": to_ms(now),
@@ -109,25 +120,26 @@ class SqlOutbox(SealedSqlStore):
         return await self._database.read(read)
 
     async def take(
-        self, ids: Sequence[str], *, now: datetime, until: datetime, mails_until: datetime | None = None
+        self, ids: Sequence[str], *, now: datetime, lease: timedelta, mail_lease: timedelta | None = None
     ) -> Sequence[LeasedMessage]:
         if not ids:
             return ()
-        lease = case((webhook_messages.c.endpoint_id.in_(_BY_MAIL), to_ms(mails_until or until)), else_=to_ms(until))
-        taken = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, lease))
+        by_mail = webhook_messages.c.endpoint_id.in_(_BY_MAIL)
+        lease_ms = case((by_mail, (mail_lease or lease) // MILLISECOND), else_=lease // MILLISECOND)
+        taken = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), now, lease_ms))
         if isinstance(taken, UnreadableRow):
             raise taken
         return taken
 
     def _take(
-        self, ids: list[str], now: datetime, lease_end: Case[int], connection: Connection
+        self, ids: list[str], now: datetime, lease_ms: Case[int], connection: Connection
     ) -> Sequence[LeasedMessage] | UnreadableRow:
         on = select(webhook_endpoints.c.id).where(_SERVED)
         free = self._database.dialect.locking(
             select(webhook_messages.c.id).where(
                 webhook_messages.c.id.in_(ids),
                 _PENDING,
-                webhook_messages.c.due_at <= to_ms(now),
+                self._is_free(to_ms(now)),
                 webhook_messages.c.endpoint_id.in_(on),
             )
         )
@@ -136,7 +148,7 @@ class SqlOutbox(SealedSqlStore):
             .where(webhook_messages.c.id.in_(free))
             .values(
                 takes=webhook_messages.c.takes + 1,
-                due_at=lease_end,
+                **leasing(self._database.dialect, lease_ms, now_ms=to_ms(now)),
                 occurred_at=func.coalesce(webhook_messages.c.occurred_at, to_ms(now)),
             )
             .returning(webhook_messages.c.id)
@@ -189,7 +201,7 @@ class SqlOutbox(SealedSqlStore):
         ending = _changing(attempted.taken).values(
             status=attempted.status.value,
             attempts=message.attempts,
-            due_at=to_ms(attempted.due_at),
+            **released(attempted.due_at),
             log_id=log.id,
             logged_at=to_ms(log.created_at),
             delivered_to=json_of(attempted.delivered_to) if attempted.delivered_to else None,
@@ -229,13 +241,16 @@ class SqlOutbox(SealedSqlStore):
         waiting = select(webhook_messages.c.id).where(
             webhook_messages.c.endpoint_id == message.endpoint_id,
             _PENDING,
-            webhook_messages.c.due_at <= bindparam("now"),
+            self._is_free(bindparam("now")),
         )
         free = self._database.dialect.locking(waiting.order_by(webhook_messages.c.id).limit(_DELAYED))
         return update(webhook_messages).where(webhook_messages.c.id.in_(free)).values(due_at=until_ms)
 
+    def _is_free(self, now: BindParameter[int] | int) -> ColumnElement[bool]:
+        return is_free(webhook_messages, self._database.dialect, now)
+
     async def requeue(self, taken: LeasedMessage, *, due_at: datetime) -> None:
-        await self._database.change(_changing(taken).values(due_at=to_ms(due_at)))
+        await self._database.change(_changing(taken).values(released(due_at)))
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
         query = select(webhook_messages).where(is_own(webhook_messages, organization_id, message_id))
@@ -245,7 +260,7 @@ class SqlOutbox(SealedSqlStore):
     async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
         own = is_own(webhook_messages, organization_id, message_id)
         # The raised count of takes invalidates a current attempt: its result is not written.
-        again = {"attempts": 0, "takes": webhook_messages.c.takes + 1, "due_at": to_ms(due_at)}
+        again = {"attempts": 0, "takes": webhook_messages.c.takes + 1, **released(due_at)}
         ended = {"status": MessageStatus.PENDING.value, "log_id": None, "logged_at": None, "delivered_to": None}
 
         def resend(connection: Connection) -> bool:
@@ -291,7 +306,7 @@ def _heads(dialect: Dialect, *, is_failing: bool) -> Select[*tuple[Any, ...]]:
         .where(
             has_value(messages.c.status, MessageStatus.PENDING),
             messages.c.endpoint_id == on.c.id,
-            messages.c.due_at <= bindparam("now"),
+            is_free(messages, dialect, bindparam("now")),
         )
         .order_by(messages.c.due_at, messages.c.id)
         .limit(bindparam("share", type_=Integer))

@@ -56,8 +56,10 @@ mails: Final = Table(
     Column("attempts", Integer, nullable=False),
     Column("takes", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # For a mail that was taken: the end of the lease.
+    # For a mail that was taken: the end of the lease, as the previous version reads it.
     Column("due_at", BigInteger, nullable=False),
+    # The end of the lease by the database's clock; NULL: no process has the mail.
+    Column("leased_until", BigInteger),
     Column("error", Text),
     Index(None, "organization_id", "created_at", "id"),
 )

@@ -71,8 +71,10 @@ webhook_messages: Final = Table(
     # Only the last take may write the result of an attempt (a fencing token).
     Column("takes", Integer, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    # For a message that was taken: the end of the lease.
+    # For a message that was taken: the end of the lease, as the previous version reads it.
     Column("due_at", BigInteger, nullable=False),
+    # The end of the lease by the database's clock; NULL: no process has the message.
+    Column("leased_until", BigInteger),
     Column("log_id", KEY),
     Column("logged_at", BigInteger),
     # A JSON list of the addresses that have the mail already; NULL: none.

@@ -11,7 +11,7 @@ from typing import Final
 from rich.filesize import decimal
 from sqlalchemy.engine import make_url
 
-from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_thread, ok, skipped, warning
+from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, ok, skipped, warning
 from contentsvc_core.errors import SchemaMismatch
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.diagnostics import (
@@ -21,10 +21,11 @@ from contentsvc_http.wiring.diagnostics import (
     DatabaseServer,
     FileState,
     Keys,
-    file_of,
+    file_state,
     files_open_to_others,
+    free_space,
+    in_thread,
     is_older,
-    space_for,
 )
 
 #: Oldest supported version (docs/operations.md).
@@ -146,7 +147,7 @@ async def file(settings: Settings) -> Findings:
         return []
     if not settings.database_file.is_file():
         return [skipped(name, "there is no database yet")]
-    return [_usable(await in_thread(lambda: file_of(settings))), *await _closed_to_others(settings)]
+    return [_usable(await in_thread(partial(file_state, settings.database_file))), *await _closed_to_others(settings)]
 
 
 async def _closed_to_others(settings: Settings) -> Findings:
@@ -198,7 +199,7 @@ async def disk(settings: Settings) -> Findings:
     if not settings.is_sqlite:
         return []
     try:
-        free, total = await in_thread(lambda: space_for(settings))
+        free, total = await in_thread(partial(free_space, settings.database_file.absolute().parent))
     except OSError as exc:
         return [skipped(name, "the folder does not exist" if exc.errno == errno.ENOENT else str(exc.strerror))]
     sentence = f"{decimal(free)} of {decimal(total)} are free"

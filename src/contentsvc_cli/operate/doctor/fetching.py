@@ -6,7 +6,7 @@ from typing import Any, Final, cast, final
 import httpx
 from attrs import field, frozen
 
-from contentsvc_cli.operate.doctor.findings import in_thread
+from contentsvc_http.wiring.diagnostics import in_thread
 
 _STEP_S: Final = 3.0
 _LONGEST: Final = 64 * 1024

@@ -1,5 +1,4 @@
 import asyncio
-import threading
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from typing import Final, TypeAlias, TypeVar, final
@@ -74,32 +73,3 @@ async def within(
     except Exception as exc:  # noqa: BLE001  # a failing check must not stop the others
         found = f"the check failed: {type(exc).__name__}: {exc}"
     return failed(fault(name, found, advice))
-
-
-async def in_thread(work: Callable[[], _T]) -> _T:
-    """Run a blocking function in a daemon thread, which does not delay the end of the process."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[_T] = loop.create_future()
-
-    def finish(result: _T | None, exc: Exception | None) -> None:
-        if answer.done():
-            return
-        if exc is not None:
-            answer.set_exception(exc)
-        else:
-            answer.set_result(result)  # pyright: ignore[reportArgumentType]  # without an exception, there is a result
-
-    def run() -> None:
-        result, fault_ = None, None
-        try:
-            result = work()
-        except Exception as exc:  # noqa: BLE001  # raised in the caller
-            fault_ = exc
-        try:
-            loop.call_soon_threadsafe(finish, result, fault_)
-        except RuntimeError:
-            # The loop is closed.
-            return
-
-    threading.Thread(target=run, daemon=True).start()
-    return await answer

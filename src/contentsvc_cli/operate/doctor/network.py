@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from attrs import field, frozen
 
 from contentsvc_cli.operate.doctor.fetching import HttpAnswer, Unanswered, fetch
-from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, in_thread, ok, skipped, warning
+from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, ok, skipped, warning
 from contentsvc_cli.servers import serve_command
 from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.webhooks.providers import provider_named
@@ -17,6 +17,7 @@ from contentsvc_http.bounds import FULL
 from contentsvc_http.settings import Settings, api_variable, variable
 from contentsvc_http.sockets import CannotListen, listen
 from contentsvc_http.wiring.code_hosts import probe_url
+from contentsvc_http.wiring.diagnostics import in_thread
 
 _OK: Final = 200
 _CLIENT_ERROR: Final = 400

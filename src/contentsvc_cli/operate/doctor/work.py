@@ -1,11 +1,12 @@
 import asyncio
 import time
+from functools import partial
 from typing import Final
 
-from contentsvc_cli.operate.doctor.findings import Findings, fault, in_thread, ok, warning
+from contentsvc_cli.operate.doctor.findings import Findings, fault, ok, warning
 from contentsvc_core.timestamps import from_ms
 from contentsvc_http.settings import Settings
-from contentsvc_http.wiring.diagnostics import DatabaseInspector, engine_tables, engines_of
+from contentsvc_http.wiring.diagnostics import DatabaseInspector, engines_of, in_thread, tables_version
 
 #: Warning limit for the age of a due run, in seconds: no executor takes it.
 _LONG_S: Final = 60.0
@@ -21,7 +22,7 @@ async def engine(settings: Settings) -> Findings:
     name = "engine"
     if settings.engine_in_force == "inline":
         return [ok(name, "inline: run steps are stored in the database")]
-    version = await in_thread(lambda: engine_tables(settings))
+    version = await in_thread(partial(tables_version, settings.engine_database_url))
     if version is not None:
         return [ok(name, f"dbos: the database answers; its tables have version {version}")]
     if settings.is_sqlite:

@@ -37,6 +37,12 @@ from contentsvc_core.on_demand import late
 #: Sections whose changes break something where a release's number says that something breaks.
 _MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
 _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})
+_MAY_DEPRECATE: Final = frozenset({None, Section.ADDED, Section.CHANGED})
+#: Verbs of upkeep that are also deeds for users, where the words name a part of the product: "Simplify the page".
+_MAY_BE_SEEN: Final = frozenset({
+    "consolidate", "dedupe", "deduplicate", "modernize", "pin", "reorder", "reorganize", "restructure", "silence",
+    "simplify",
+})  # fmt: skip
 _ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
 PRIVATE_FIX: Final = "merge commit from fork"
 
@@ -92,6 +98,8 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
             if kind is not None:
                 break
     kind = kind or _WORDED[Section.CHANGED if touched.source else Section.OTHER]
+    if kind.section in _MAY_BREAK and critical.ADVISORY.search(message.body):
+        return _SURE[Section.SECURITY]
     if breaks is Breaks.NOT:
         return kind
     moved = kind.section in {Section.CHANGED, Section.DEPENDENCIES} and touched.source
@@ -119,6 +127,8 @@ def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
         return False
     if PathClass.LOCK in seen.touched.classes and _PACKAGE_GONE.fullmatch(seen.text):
         return False
+    if seen.matches(critical.LOOKS) and not critical.CODE.search(seen.text):
+        return False
     stable = breaks is Breaks.MAJOR and seen.matches(critical.BREAKING_IN_STABLE)
     return stable or seen.matches(critical.BREAKING_IN_MAJOR)
 
@@ -128,7 +138,8 @@ def _private_fix(seen: Evidence) -> Kind | None:
 
 
 def _security(seen: Evidence) -> Kind | None:
-    return _SURE[Section.SECURITY] if critical.SECURITY.search(seen.message.subject) else None
+    found = critical.SECURITY.search(seen.message.subject) and not critical.OF_OTHERS.match(seen.text)
+    return _SURE[Section.SECURITY] if found else None
 
 
 def _release(seen: Evidence) -> Kind | None:
@@ -231,12 +242,22 @@ def _worded_upkeep(seen: Evidence) -> Kind | None:
         return _WORDED[Section.ADDED]
     # A change of code is not internal because it matters to tests, nor a fix because it has a private cause.
     private = seen.names_private and not (seen.touched.source and seen.verb is Section.FIXED)
-    clause = _ASIDE.sub("", seen.text) if seen.touched.source else None
-    noticed = seen.touched.source and seen.first in words.NOTICED_VERBS
-    inside = (
-        seen.first in words.INTERNAL_VERBS or private or (not noticed and seen.matches(patterns.INTERNAL, of=clause))
-    )
+    deed = _ASIDE.sub("", seen.text) if seen.touched.source else None
+    seen_by_users = seen.touched.source and _is_seen(seen)
+    noticed = seen_by_users or (seen.touched.source and seen.first in words.NOTICED_VERBS)
+    tidies = seen.first in words.INTERNAL_VERBS and not seen_by_users
+    inside = tidies or private or (not noticed and seen.matches(patterns.INTERNAL, of=deed))
     return _WORDED[Section.INTERNAL] if inside else None
+
+
+def _is_seen(seen: Evidence) -> bool:
+    """Check that the words name a part of the product or its behaviour, and not its code."""
+    at_runtime = patterns.AT_RUNTIME.match(seen.text) is not None
+    if not at_runtime and seen.first in words.INTERNAL_VERBS - _MAY_BE_SEEN:
+        return False
+    product = seen.verb in _NEWS and seen.matches(patterns.PRODUCT)
+    names = at_runtime or product or seen.matches(critical.LOOKS)
+    return names and not seen.matches(patterns.OF_CODE) and not critical.CODE.search(seen.text)
 
 
 def _about_code(seen: Evidence) -> bool:
@@ -249,6 +270,8 @@ def _worded(seen: Evidence) -> Kind | None:
     section = seen.verb
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
+    if section in _MAY_DEPRECATE and seen.matches(patterns.DEPRECATION, of=_ASIDE.sub("", seen.text)):
+        return _WORDED[Section.DEPRECATED]
     if section is Section.ADDED and patterns.MISSING.match(seen.text):
         return _WORDED[Section.FIXED]
     if section is not Section.ADDED and seen.matches(patterns.PERFORMANCE):
@@ -301,7 +324,12 @@ _IN_UPKEEP: Final = (
     TIDIES | patterns.IN_DOCUMENTATION.bit | patterns.DOCUMENTATION.bit | patterns.INTERNAL.bit | patterns.COMMAND.bit
 )
 _IN_WORDS: Final = (
-    VERB | patterns.PERFORMANCE.bit | patterns.FAULT.bit | patterns.NOVELTY.bit | patterns.STATED_FAULT.bit
+    VERB
+    | patterns.DEPRECATION.bit
+    | patterns.PERFORMANCE.bit
+    | patterns.FAULT.bit
+    | patterns.NOVELTY.bit
+    | patterns.STATED_FAULT.bit
 )
 
 

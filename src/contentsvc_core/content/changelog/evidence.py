@@ -83,7 +83,9 @@ class Evidence(Struct, gc=False):
     @property
     def breaks(self) -> bool:
         """Whether the words announce a breaking change, and do not mend one."""
-        return self.matches(critical.BREAKING) and critical.MENDS_BREAKING.match(self.text) is None
+        if not self.matches(critical.BREAKING):
+            return False
+        return critical.MENDS_BREAKING.match(self.text) is None or critical.MARKED.search(self.text) is not None
 
 
 def typed_as(kind: str, sign: str) -> Section | None:

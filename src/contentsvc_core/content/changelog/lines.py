@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, final
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, sentence
+from contentsvc_core.content.changelog.markdown import inline, is_bare, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.tenses import DOES
 from contentsvc_core.content.changelog.words import (
@@ -78,6 +78,10 @@ class Voice(Value, frozen=True, kw_only=True):
 
     def format(self, phrase: Toned | str, **values: str) -> str:
         return self.phrases.format(phrase.of(self.tone) if isinstance(phrase, Toned) else phrase, **values)
+
+    def names_part(self, text: str) -> bool:
+        """Check that a post names the part of the code with a text."""
+        return self.technical or is_bare(text)
 
     def heading(self, section: Section) -> str:
         """Return the heading of a changelog's section: the usual word, or the heading of blog posts in the tone."""
@@ -198,7 +202,7 @@ def plain(text: str) -> str:
 
 def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOptions = DEFAULT_OPTIONS) -> str:
     """Return the lines of one change: ``- **scope:** description ([#12](…)) ([abc1234](…))``, notes, details."""
-    label = f"**{inline(change.label)}:** " if change.label and voice.technical else ""
+    label = f"**{inline(change.label)}:** " if change.label and voice.names_part(change.text) else ""
     line = f"- {label}{inline(change.text)}"
     if voice.technical:
         base = base if options.links else None
@@ -212,7 +216,8 @@ def entry(change: Change, base: str | None, voice: Voice, options: ChangelogOpti
 
 def notes_of(change: Change, first: int | None = None) -> list[str]:
     """Return the breaking footers of a change as plain sentences, without repetitions of its line."""
-    return [sentence(note) for note in change.notes[:first] if note.casefold() != change.text.casefold()]
+    line = change.text.casefold()
+    return [sentence(note) for note in change.notes[:first] if note.casefold().rstrip(".") not in line]
 
 
 def quoted_notes(change: Change) -> str:

@@ -82,6 +82,11 @@ def with_period(text: str) -> str:
     return f"{text}\u3002" if _CHINESE_OR_JAPANESE.search(text) else f"{text}."
 
 
+def is_bare(text: str) -> bool:
+    """Return whether a text is one word: all readers need the part of the code with it."""
+    return " " not in text
+
+
 def sentence(text: str) -> str:
     """Return ``text`` with a capital if its first word is a plain word.
 

@@ -26,7 +26,7 @@ DOCUMENTATION: Final = words_of(r"""
     authors?(?:\.\w+) | contributors? list | licen[cs]e (?:year|header|file)s? | copyright | badges?
     grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
     rustdoc | jsdoc | godoc | third[- ]party packages | issue templates? | pr template | mkdocs | dokumentation
-    documentación | documentação | документаци\w+
+    documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles?
 """)
 INTERNAL: Final = Table(r"""
     appveyor | nightly build | vendored | fixme
@@ -41,8 +41,9 @@ INTERNAL: Final = Table(r"""
     codspeed | codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
     gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort | pylint(?:rc)? | clippy | rustfmt | gofmt
     golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)? | phpstan | psalm | style ?ci | shellcheck
-    sonar\w* | code ?owners | editorconfig | devcontainers? | \.?git ?ignore | makefile | justfile | tox(?:\.ini)? | nox
-    hatch | review (?:comments?|feedback|suggestions?) | code review
+    sonar\w* | code ?owners | editorconfig | devcontainers?
+    \.?git ?ignore(?! (?:bug|filter|glob|handl|match|pars|pattern|rule|semantic|support|syntax)\w*)
+    makefile | justfile | tox(?:\.ini)? | nox | hatch | review (?:comments?|feedback|suggestions?) | code review
     (?:private|unused|unneeded|unnecessary|unneccessary|redundant|duplicate|stray|dead|wildcard) (?:\S+ )?(?:imports?
         |variables?|code|functions?|parameters?|args?|dependency|dependencies|files?|parens|parentheses|casts?|lines?
         |comments?|assignments?|branch(?:es)?|test case)
@@ -67,6 +68,19 @@ INTERNAL: Final = Table(r"""
         |webpack|yarn) | ^split(?:s|ting)? .* (?:in)?to (?:\S+ ){0,2}(?:classes|crates|files|functions|modules|packages)
     ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere | ^moved? .* (?:in)?to \w\S*/\S+
     ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
+    ^fix(?:es|ed)? (?:the |some |all |more |compiler )*(?:compiler? errors?|(?:deprecation |compiler )?warnings
+        |formatting|indentation|types|typing|type errors?)\Z
+    ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?:obsolete|old|outdated|stale) comments?
+    ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
+    ^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?|imports?|includes?|newlines?|semicolons?)\Z
+    ^add(?:s|ed)? (?:some |more )?debug(?:ging)? logging | internal helpers? | (?:for|improve) (?:better )?readability
+    ^improve[sd]? (?:the )?(?:code )?(?:comments|consistency|maintainability|naming|quality|structure)\Z
+    ^(?:rework|restructure|rewrite)(?:s|ed)? (?:the |some )?internals
+    ^uses? (?:an? )?(?:const|early returns?|guard clauses?|let|list comprehensions?|nullptr|optional chaining|pathlib
+        |template literals?)(?:\Z| (?:for|in|instead|to) .*)
+    ^makes? (?:the |some |more )*(?:\w+ )?(?:class(?:es)?|fields?|functions?|helpers?|members?|methods?|structs?|types?
+        |variables?) (?:const|final|private|static)\Z
+    ^convert(?:s|ed)? .* to (?:async/await|composition api|(?:functional |function )components?|hooks)
 """, r"\b(?<!-)(?:", r")\b")  # fmt: skip
 #: Upkeep, although the type of the subject says that there is news.
 MISTYPED: Final = words_of(r"""
@@ -79,6 +93,11 @@ MISTYPED: Final = words_of(r"""
     ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
     ^(?:fix(?:es|ed)? )?(?:the )?(?:build|ci|deploy|deployment|publish|(?:pre-?)?release|tests?) (?:job|pipeline
         |scr?ipt|workflow)s?\Z | (?=.*\btests\b)^(?:fix(?:es|ed)? )?(?:the )?(?:[\w-]+ )?tests\Z
+    ^(?:fix(?:es|ed)? )?(?:the )?(?:build|dependencies|deps|package\.json|type errors?|types|version(?: number)?)\Z
+    ^(?:fix|update)(?:e?s|e?d)? (?:the )?snapshots?\Z | ^bump(?:s|ed)? (?:the )?(?:dependencies|deps|version)\Z
+    ^remove[sd]? (?:the |an? |some )?unused (?:code|imports?|variables?)\Z
+    ^update[sd]? (?:the )?(?:change ?log|read ?me)(?:\.\w+)?\Z
+    ^(?:(?:add|fix|update)(?:e?s|e?d)? )?(?:the |an? )?(?:eslint|prettier|storybook)(?: (?:config\w*|rules?|setup))?\Z
     ^wip\b.* | ^makes? (?:the )?(?:\S+ )?(?:ci|clippy|compiler|eslint|lint\w*|mypy|ruff|tests?) happy\Z
     ^remove[sd]? (?:the |all |some )?(?:console\.\w+|debug(?:ging)? (?:code|logs?|output|prints?|statements?))\Z
     ^(?:appease|ignore|pacify|satisfy|silence|suppress)(?:e?s|e?d)? .*\b(?:clippy|eslint|flake8|mypy|pylint|pyright
@@ -111,6 +130,9 @@ FAULT: Final = words_of(r"""
 #: Faults that subjects without any verb of an action state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
+    too (?:early|late|often|soon) | ^(?:can't|cannot|unable to) (?!be ).*
+    (?:customers?|people|users?|you) (?:can't|cannot|can not) (?:access|create|delete|download|edit|load|log|open|save
+        |scroll|see|select|sign|submit|upload|view)
     npes? | null ?pointer(?: ?exception)?s?
     n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain
     (?:timeouts?|time outs?)(?=\Z| (?:after|at|during|in|on|when|while|with)\b)
@@ -118,6 +140,13 @@ STATED_FAULT: Final = words_of(r"""
     (?:did|does|do|is|was|were|are)(?:n't| not) (?:appear|appearing|clickable|close|closing|displayed|found|load
         |loaded|loading|open|opening|play|playing|render|rendered|rendering|respond|responding|save|saved|saving|scroll
         |show|showing|shown|start|starting|sync|syncing|update|updated|updating|visible|work|working)
+""")
+#: Deprecations without the verb.
+DEPRECATION: Final = words_of(r"""
+    ^(?:add|emit|issue|raise|show|throw|trigger)(?:e?s|ed)? (?:an? |the )?deprecation ?warnings?
+        (?:\Z| (?:about|for|on) .*)
+    ^mark(?:s|ed)? .* deprecated | ^(?:formally|officially|soft)[- ]deprecate[sd]? | ^announce[sd]? .*deprecation of
+    (?=.*\bdeprecated\b)(?:is|are) (?:now )?deprecated
 """)
 #: A fault in the author's prose below a subject, not in a list, a form or a quotation.
 FAULT_BELOW: Final = late(
@@ -137,6 +166,20 @@ NOVELTY: Final = words_of(r"""
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility) | support\Z
     ^configurable
 """)
+#: Parts of a product that have names of tools: "Add a lint plugin".
+PRODUCT: Final = words_of(r"integrations? | plugins? | runners? | servers?")
+#: Words of code: with them, a change of what users see is about its code.
+OF_CODE: Final = words_of(r"""
+    class(?:es)? | clean-?up | code | components? | css | functions? | handlers? | handling | helpers? | hooks?
+    implementations? | imports? | internals | logic | markup | methods? | modules? | names? | props? | refactor\w*
+    state | stores? | types? | variables?
+""")
+#: What the software does while it runs, with verbs that are mostly for work on code: "Clean up sessions on logout".
+AT_RUNTIME: Final = late(
+    r"(?:clean(?:s|ed)?(?: up)?|de-?dup\w*|format|pin|rebuild|regenerate|reorder|silence|tidy)s? .*"
+    r" (?:after|at|before|by|during|if|on|once|when|whenever|while) (?!(?:merg|rebas|refactor|releas|review)\w*)\w+",
+    re.IGNORECASE,
+)
 #: Places of documentation, whatever is done there.
 IN_DOCUMENTATION: Final = words_of(r"""
     ^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved|rework|update|updates|updated)
@@ -175,6 +218,8 @@ DEPENDENCY: Final = Table(r"""
     (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
     <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?(?P<tooled>\d\S*)(?: .*)?
     <UPDATE> (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
+    (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze) (?:aktualisiert|angehoben|erneuert|mises à jour
+        |actualizadas|atualizadas|aggiornate)
     (?:aktualisier\w+|mise à jour|mettre à jour|mets? à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*
         |обнов\w+)(?: (?:de|des|der|die|les|las|de las|das|as|le))? (?:abhängigkeiten|dépendances|dependencias
         |dependências|dipendenze|зависимост\w+)(?: .*)?
@@ -274,12 +319,18 @@ EMPTY: Final = Table(r"""
         |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
         |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
         |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
+        (?: (?:and|/) format)?(?: of (?:the )?code)?|deploy(?:ed|ment|s)?(?: to \w+)?
         |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes
         |rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
-        |(?:rebuild|regenerate|update)d? (?:the )?(?:assets|files)
+        |(?:rebuild|regenerate|update|move|split|reorgani[sz]e)d? (?:the |some )?(?:assets|files?)
+        |(?:inline|extract|move|split)(?:ed)? (?:the |a |some )?(?:class(?:es)?|functions?|helpers?|methods?|modules?)
+        |(?:begin|continue|finish|start)(?:ed)? work(?:ing)? on .*|(?:experiment|prototype)s? (?:for|of|with) .*
+        |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*|undo (?:the )?(?:last|previous) commit
+        |post[- ]release version bump|revert accidental .*
         |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff
         |(?:(?:final|last|real) )+fix(?:es)? (?:for real|hopefully|i hope|i promise|this time).*)\W*
+    squashed commits?(?: of the following)?:?
     (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files? | hotfix
     fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
         |(?:the )?(?:merge|build|pipeline)|(?:after|from) (?:code )?review)
@@ -297,6 +348,7 @@ ROBOT: Final = lines_of(r"""
     cherry[ -]picked from .* | i18n: translations?.* | auto-?generated .* | automated? (?:cherry|back).*
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
+    (?:übersetzungen|traductions|traducciones) \w+ | (?:mise à jour|ajout) des traductions
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | apply fixes from \S+

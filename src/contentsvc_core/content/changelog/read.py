@@ -8,10 +8,12 @@ from msgspec import Struct
 from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of
 from contentsvc_core.content.changelog.markdown import masked_line
 from contentsvc_core.content.changelog.words import (
+    AREAS,
     GITMOJI,
     INTERNAL_VERBS,
     RELEASE_SIGN,
     SHORTCODES,
+    STANDARDS,
     TYPES,
     VERBS,
     VERBS_IN_SCOPES,
@@ -53,9 +55,9 @@ _LEADING_NUMBER: Final = late(
 )
 #: ``LAMP-12: x``, ``LAMP-12. x``, ``LAMP-12/x``, ``[LAMP-12][Core] x``, ``tdf#12 x``, ``AB#12 x``,
 #: ``Bug 1234567 - Part 2: x``, ``Issue 12: x``, ``12: x`` unless the number is a status of HTTP. Bugs and tasks may
-#: have numbers of their own.
+#: have numbers of their own. A single digit before words is a version: ``GPT-4 x``.
 _TICKET: Final = late(
-    r"[(\[]?(?!(?:CVE|GHSA|RUSTSEC)-)[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}[)\]]?(?: *[:;|-] *|\.? |/|(?=[\[(]))(?=\S)"
+    rf"[(\[]?(?!{STANDARDS})[A-Z][A-Z0-9]{{1,9}}-[0-9]{{1,7}}[)\]]?(?: *[:;|-] *|\. |(?<!-[0-9]) |/|(?=[\[(]))(?=\S)"
     r"|(?:[a-z]{2,6}#[0-9]{3,7}|AB#[0-9]{1,8})[:, -]+(?=\S)"
     r"|(?![1-5][0-9]{2}:)[0-9]{1,7}: +(?=\S)"
     r"|Bug [0-9]{5,8} - (?:[Pp]art [0-9a-z]{1,3}[:.,] *)?(?=\S)"
@@ -63,9 +65,10 @@ _TICKET: Final = late(
 )
 #: ``Issue #12 by ada, bob: x``.
 _ISSUE: Final = late(r"Issue #(?P<number>[0-9]{4,10}) by [^:]{2,200}: (?=\S)")
-#: ``; x`` (a small change), ``* lisp/lamp.el (light): x``, and items of lists: ``* x``, ``+ x``.
+#: ``; x`` (a small change), ``* lisp/lamp.el (light): x``, items of lists: ``* x``, ``+ x``, and git's own words.
 _ITEM_OF_LOG: Final = late(
-    r"; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)|[*+] (?=[^\W\d_])"
+    r"Squashed commit of the following: *(?=\S)"
+    r"|; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)|[*+] (?=[^\W\d_])"
 )
 #: ``name - text``: a scope if a known verb follows.
 _DASHED: Final = late(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
@@ -108,7 +111,7 @@ _MARKS: Final = (
 #: Words without a prefix: prefixes have one of these signs, or begin with one.
 _NO_PREFIX: Final = late(r"(?!feat )[A-Za-z](?![A-Z]|[a-z]+\()[^:\uff1a#/-]*")
 _TAG_ALONE: Final = late(r"\[[^\[\]]*\]")
-_NUMBER_SCOPE: Final = late(r"#(?P<number>[0-9]{1,10})|[A-Z][A-Z0-9]{1,9}-[0-9]{1,7}|\W+")
+_NUMBER_SCOPE: Final = late(rf"#(?P<number>[0-9]{{1,10}})|(?!{STANDARDS})[A-Z][A-Z0-9]{{1,9}}-[0-9]{{1,7}}|\W+")
 _SKIP_MARK: Final = late(
     r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
     r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
@@ -207,7 +210,7 @@ def parse(message: str) -> CommitMessage:
             return CommitMessage(
                 subject=first_line[: usual.end("words")],
                 kind=kind or "",
-                scope=scope or None,
+                scope=scope or (kind if kind in AREAS else None),
                 description=words,
                 breaking=breaking or mark is not None,
                 breaking_notes=notes,
@@ -225,7 +228,7 @@ def parse(message: str) -> CommitMessage:
     return CommitMessage(
         subject=subject,
         kind=kind,
-        scope=read.scope,
+        scope=read.scope or (kind if kind in AREAS else None),
         sign=read.sign,
         description=read.rest,
         breaking=read.breaking or breaking,
@@ -288,10 +291,7 @@ def _prefixes(subject: str) -> "_Head":
         # After the type `revert` comes the undone subject.
         if _NO_PREFIX.fullmatch(head.rest) or (head.kind or "").casefold() == "revert":
             break
-        for read in _READERS:
-            if read(head):
-                break
-        else:
+        if not any(read(head) for read in _READERS):
             break
     if head.scope and (reference := _NUMBER_SCOPE.fullmatch(head.scope)):
         # `fix(#481): …` names an issue and `feat(*): …` the whole, not a part of the code.

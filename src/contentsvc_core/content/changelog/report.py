@@ -11,7 +11,7 @@ from attrs import evolve
 from msgspec import Struct
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.markdown import compare_url, masked_line, safe_url
+from contentsvc_core.content.changelog.markdown import compare_url, is_bare, masked_line, safe_url
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import Notes, notes_of, package_notes
 from contentsvc_core.content.changelog.select import Change, reported_changes
@@ -211,7 +211,9 @@ def report_of(
             undone=chapter.undone,
         )
         if not technical:
-            changes = tuple(replace(change, scope="", label="") for change in changes)
+            changes = tuple(
+                change if is_bare(change.text) else replace(change, scope="", label="") for change in changes
+            )
         if brief.packages:
             stages = _by_package(brief.packages, Packages(chapter.packages), changes, busy=any(pushes))
         else:

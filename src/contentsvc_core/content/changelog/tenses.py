@@ -10,20 +10,27 @@ from contentsvc_core.on_demand import late
 
 #: Verbs of actions: posts have them in the past tense, "Added a lid".
 _PAST_VERBS: Final = """
-    add adjust adopt align apply centralize clarify configure consolidate convert correct create deduplicate define
-    deprecate disable downgrade eliminate enable enhance escalate expand expose extend extract finalize finish fix
-    formalize harden implement improve increase initialize integrate introduce lower migrate modernize modify
-    normalize optimize overhaul parameterize patch redesign reduce refactor refine refresh reimplement relax
-    recreate relocate remove rename reorder replace resolve restore restrict revamp revise rework shorten silence
-    simplify stabilize standardize streamline tighten tune tweak unify widen
+    adapt add adjust adopt align amend apply backport centralize clarify combine configure consolidate convert
+    correct create decouple decrease deduplicate define deprecate disable downgrade eliminate enable enhance
+    enlarge enrich escalate expand expose extend extract finalize finish fix formalize generalize harden
+    implement improve increase initialize integrate introduce localize lower migrate minimize modernize modify
+    normalise normalize optimise optimize overhaul parameterize patch recreate redesign reduce refactor refine
+    refresh reimplement relax relicense relocate remove rename reorder reorganise reorganize replace reposition
+    resolve restore restrict restyle revamp revise reword rework shorten silence simplify specialise stabilise
+    stabilize standardize streamline synchronise synchronize tighten tune tweak unify widen
 """
 #: Verbs of behaviour: posts have them in the present tense, "Requires a lid".
 _PRESENT_VERBS: Final = """
-    accept allow autoload avoid calculate consider constrain delegate dereference derive detect determine disallow
-    distinguish emit enforce ensure evaluate exclude forbid generate hide honor honour identify ignore include infer
-    inform inherit inject interpret invoke isolate mention notify obey omit perform permit persist populate prefer
-    prepend preserve prevent propagate protect provide raise recognize recommend refuse reject require respect retain
-    retry sanitize serialize specify suppress throw tolerate truncate unset unwrap validate verify warn
+    accept activate allocate allow analyze assign assume autoload avoid await calculate coerce compare
+    concatenate consider constrain deactivate decrypt defer delegate deliver dereference derive deselect detect
+    determine disallow distinguish distribute elide emit encrypt enforce enqueue ensure evaluate evict exclude
+    exempt forbid generate hide honor honour hydrate identify ignore include infer inform inherit initialise
+    inject instantiate interpret invalidate invoke isolate listen memoize mention navigate notify obey omit
+    paginate perform permit persist populate prefer prepend preserve prevent prioritize propagate protect
+    provide raise randomize recalculate recognize recommend recompute reconnect recover redact refocus refuse
+    reject reopen require respect respond retain retry sanitize serialize specify stringify substitute suppress
+    terminate throw tolerate traverse truncate unescape unlock unmount unregister unset unsubscribe unwrap
+    validate verify warn
 """
 
 
@@ -36,7 +43,7 @@ def _present(verb: str) -> str:
 _VERB_FORMS: Final = {
     verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _PAST_VERBS.split()
 } | {verb: _present(verb) for verb in _PRESENT_VERBS.split()} | {
-    "bring": "brought", "make": "made", "rewrite": "rewrote", "speed": "sped",
+    "bring": "brought", "make": "made", "rebuild": "rebuilt", "rewrite": "rewrote", "speed": "sped",
 }  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
 _VERB_FORMS_OR_NOUN: Final = {
@@ -48,25 +55,47 @@ _VERB_FORMS_OR_NOUN: Final = {
 }  # fmt: skip
 #: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
 _BEFORE_ARTICLE: Final = """
-    abort append cache call check clear close color colour compute copy delete discard display escape exit export fetch
-    filter find highlight import install link load log map mark match merge open parse pass prefix print read register
-    remember render report reset return reuse run scope send set sort split start store strip surface swap treat
-    trigger trust turn wrap write
+    abort access address aggregate animate annotate append archive assert associate attach attempt back balance
+    batch begin bind block broadcast buffer build bundle bypass cache call cancel cap capture cast catch center
+    chain check chunk clamp clear clone close collapse collect color colour compile complete compress compute
+    connect construct contain continue control copy count cover crop cut debounce decode delay delete describe
+    detach dim discard disconnect dismiss dispatch display divide double download draw duplicate edit embed
+    emphasize encode enter erase escape estimate eval exit explain export fail favor feed fetch fill filter find
+    fire flag flatten flip flush focus fold follow force forward freeze gate get give grant group guard
+    highlight hook import index inline inspect install iterate join jump kill launch leave let lift link list
+    load lock log loop map mark match mention merge mirror mock mount nest nudge offer omit open order override
+    pad parse pass paste pause pick pin place poll post prefix preload prepare press print process produce
+    profile promote prompt prune publish pull purge push put query queue quote read receive record redirect
+    reference reflect register reload remap remember render repair replay report rerun reset resize restart
+    resume return reuse reverse roll rotate round route run save scale scan schedule scope scroll seal search
+    secure seed select send separate serve set shadow share shift ship shrink shuffle sign skip slice slow snap
+    sort spawn split squash stage start store stream strip style submit subscribe subtract suggest surface
+    suspend swap sync tag target teach throttle tie time toggle track transform translate trap treat trigger
+    trim trust try turn undo unfold upload vary visit wait wake watch weigh wire withdraw wrap write yield zoom
 """
 _VERB_FORMS_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
 #: The prepositions with which such verbs go on, behind their object: ``Map lids to pots``.
 _GOES_ON: Final = {
     verb: late(rf" (?:{'|'.join(words.split())}) ", re.IGNORECASE)
     for verb, words in {
-        "abort": "early", "close": "in on", "copy": "from into to", "display": "from in on only", "escape": "in",
-        "export": "as from to", "fetch": "from in", "find": "from", "highlight": "as with", "import": "from on only",
-        "install": "from in into on with", "link": "against into", "load": "from", "map": "to", "mark": "as",
-        "merge": "into", "parse": "as from", "pass": "to", "prefix": "with", "print": "to using", "read": "from",
-        "register": "as in with", "report": "as in to", "return": "from in instead to", "run": "in on with",
-        "send": "to", "sort": "by using", "split": "into over", "store": "in", "strip": "from in", "treat": "as",
-        "wrap": "in", "write": "in into to",
+        "abort": "early", "attach": "to", "batch": "into", "chunk": "by into", "close": "in on",
+        "compress": "on with", "connect": "to", "copy": "from into to", "decode": "as from",
+        "display": "from in on only", "encode": "as", "escape": "in", "export": "as from to", "fetch": "from in",
+        "find": "from", "forward": "to", "get": "from", "group": "by", "highlight": "as with",
+        "import": "from on only", "inline": "into", "install": "from in into on with", "link": "against into",
+        "load": "from", "map": "to", "mark": "as", "merge": "into", "parse": "as from", "pass": "to",
+        "prefix": "with", "print": "to using", "publish": "to", "pull": "from", "push": "to", "read": "from",
+        "redirect": "from to", "register": "as in with", "report": "as in to", "return": "from in instead to",
+        "run": "in on with", "save": "in to", "send": "to", "separate": "from", "sort": "by using",
+        "split": "into over", "store": "in", "strip": "from in", "sync": "to with", "translate": "into to",
+        "treat": "as", "upload": "as from to", "wrap": "in", "write": "in into to",
     }.items()
 }  # fmt: skip
+#: The same of any such verb, behind several things: ``Chunk lids using a table``.
+_GOES_ON_ANYWAY: Final = late(
+    r" (?:[\w-]+ ){0,2}?[\w-]*[^s\W]s (?:automatically|by default|in batches|in parallel|instead|once|twice|using)\b",
+    re.IGNORECASE,
+)
 #: Verbs and their prepositions, with nothing between: ``Exit with an error``, ``Copy over lids``.
 _PHRASAL: Final = {
     "account for": "accounts", "check for": "checks", "clean up": "cleaned", "copy over": "copies",
@@ -126,13 +155,15 @@ _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
 #: Two verbs with one object: ``Add or change the lid``.
-_TWO_VERBS: Final = late(rf"(?:{'|'.join(_PAST_VERBS.split())}) (?:and|or) ([a-z]+) ", re.IGNORECASE)
+_TWO_VERBS: Final = late(r"([A-Za-z]+) (and|or|&) ([a-z]+) (?=\S)")
 #: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
 _NOT_IMPERATIVE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
 #: An action, unlike ``Raise an error``.
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
 #: What follows a verb that may be a noun: ``and upgrade Oil``, ``and switch to oil``, unlike ``and update dialogs``.
 _OBJECT: Final = late(rf" (?:to|from|the|an?|all|its|it|their|them|more|minimum|{_ADJECTIVE})(?: |\Z)| [`A-Z0-9]")
+#: Words behind a verb, hardly behind a noun.
+_DEFINITE: Final = late(r" (?:the|an?|all|its|it|their|them) ")
 #: Verbs that are hardly nouns behind "and", and the words behind which they are.
 _HARDLY_NOUN: Final = frozenset({"bump", "keep", "support", "take", "use"})
 _AS_NOUN: Final = late(r" (?:as|by|cases?|for|from|in|is|of|on|when|with)(?: |\Z)| \w+\Z")
@@ -152,10 +183,10 @@ _TO_NOUN: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])|\binstead of
 _ANOTHER: Final = late(r" \w+ing ")
 #: What the software no longer does.
 _DO_NOT: Final = late(
-    r"(?P<d>d)(?:on['\u2019]t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
+    r"(?P<d>d)(?:on['\u2019]?t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
 )
 #: Another imperative in the same subject, and the word before it.
-_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)")
+_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)(?![\w(])")
 
 
 def conjugated(text: str) -> str:
@@ -166,12 +197,14 @@ def conjugated(text: str) -> str:
     refused = _DO_NOT.match(text)
     if refused and not any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text)):
         return f"{'N' if refused['d'] == 'D' else 'n'}o longer {_present(refused['verb'])}{text[refused.end() :]}"
+    if (two := _TWO_VERBS.match(text)) and (both := _both_verbs(two, text[two.end() :])):
+        return both
     first = _FIRST.match(text)
     verb_form = _verb_form(first, text) if first else None
     if first is None or verb_form is None:
         return text
     rest = text[first.end(2) :]
-    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[3])]
+    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[3]) or _acts(found)]
     if further and _infinitive(text, further[0].start(3)):
         # "Allow to add and remove lids": the others are infinitives.
         further = []
@@ -184,6 +217,13 @@ def conjugated(text: str) -> str:
     return f"{first[1]}{verb_form.capitalize() if first[2][0].isupper() else verb_form}{rest}"
 
 
+def _both_verbs(two: "re.Match[str]", rest: str) -> str:
+    """Return a subject with two verbs of one object; empty unless each of them alone is an imperative."""
+    verb, _, end = conjugated(f"{two[1]} {rest}").partition(" ")
+    other, _, same = conjugated(f"{two[3]} {rest}").partition(" ")
+    return f"{verb} {two[2]} {other} {end}" if end == same and verb != two[1] and other != two[3] else ""
+
+
 def _verb_form(first: "re.Match[str]", text: str) -> str | None:
     """Return the first verb of a subject in the tense of posts; ``None`` unless it is surely an imperative."""
     word, following = first[2].casefold(), first[3].casefold()
@@ -191,7 +231,7 @@ def _verb_form(first: "re.Match[str]", text: str) -> str | None:
         return verb_form
     if first[1].casefold().rstrip(" -") in _ADVERBS_OF_BEHAVIOUR and _may_be_verb(word):
         return _present(word)
-    if _NOT_IMPERATIVE.match(text) or (_AFTER_NOUN.match(following) and not _are_two_verbs(text)):
+    if _NOT_IMPERATIVE.match(text) or _AFTER_NOUN.match(following):
         return None
     if verb_form := "raised" if _RAISES_BOUND.match(text) else _VERB_FORMS.get(word):
         return verb_form
@@ -199,11 +239,6 @@ def _verb_form(first: "re.Match[str]", text: str) -> str | None:
     if may_be and (first[1] or not _FINITE.search(_CLAUSE.sub("", text))):
         return may_be
     return mostly if mostly and (first[1] or _has_object(word, first, text)) else None
-
-
-def _are_two_verbs(text: str) -> bool:
-    two = _TWO_VERBS.match(text)
-    return two is not None and two[1].casefold() in _VERB_FORMS
 
 
 def _has_object(verb: str, first: "re.Match[str]", text: str) -> bool:
@@ -214,8 +249,11 @@ def _has_object(verb: str, first: "re.Match[str]", text: str) -> bool:
         return False
     if _ADVERB_LAST.search(rest):
         return True
+    if _OF_A_NOUN.match(first[3]):
+        return False
     goes_on = _GOES_ON.get(verb)
-    return goes_on is not None and _OF_A_NOUN.match(first[3]) is None and goes_on.search(text, first.end(2)) is not None
+    on = _GOES_ON_ANYWAY.match(text, first.end(2)) or (goes_on and goes_on.search(text, first.end(2)))
+    return on is not None
 
 
 def _infinitive(text: str, end: int) -> bool:
@@ -247,10 +285,20 @@ def _is_imperative(found: "re.Match[str]", text: str) -> bool:
     verb = found[3].casefold()
     if verb in _HARDLY_NOUN and _AS_NOUN.match(text, found.end()) is None:
         return True
-    return verb in _VERB_FORMS or (verb in _VERB_FORMS_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
+    return (
+        verb in _VERB_FORMS
+        or _acts(found)
+        or (verb in _VERB_FORMS_OR_NOUN and _OBJECT.match(text, found.end()) is not None)
+    )
+
+
+def _acts(found: "re.Match[str]") -> bool:
+    """Return whether a verb that is mostly a noun has an object: ``and close the lid``."""
+    return found[3].casefold() in _VERB_FORMS_BEFORE_ARTICLE and _DEFINITE.match(found.string, found.end()) is not None
 
 
 def _conjugated_match(found: "re.Match[str]") -> str:
     verb = found[3].casefold()
-    verb_form = _VERB_FORMS.get(verb) or _VERB_FORMS_OR_NOUN.get(verb, found[3])
+    verb_form = _VERB_FORMS.get(verb) or _VERB_FORMS_OR_NOUN.get(verb)
+    verb_form = verb_form or (_VERB_FORMS_BEFORE_ARTICLE[verb] if _acts(found) else found[3])
     return f"{found[1]}{found[2]} {verb_form.capitalize() if found[3][0].isupper() else verb_form}"

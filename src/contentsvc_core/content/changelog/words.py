@@ -34,6 +34,8 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
         typing example examples meta misc codegen clippy tst cln mov ref sty bld typ rls""",
     None: "chore build chores maint maintenance mnt minor task update merge revert polish trivial",
 })  # fmt: skip
+#: Types that name a part of the product, too: ``ui: x`` has the scope ``ui``.
+AREAS: Final = frozenset({"a11y", "api", "i18n", "ui", "ux"})
 #: Vague types of upkeep: paths and words decide.
 VAGUE_TYPES: Final = frozenset(
     {"build", "chore", "chores", "maint", "maintenance", "minor", "misc", "mnt", "polish", "task", "trivial", "update"}
@@ -42,7 +44,7 @@ VAGUE_TYPES: Final = frozenset(
 GITMOJI: Final[Mapping[str, Section]] = _table({
     Section.BREAKING: "💥 ⚠",
     Section.SECURITY: "🔒 🔐 🛡",
-    Section.ADDED: "✨ 🎉 🌱 🚩 🆕",
+    Section.ADDED: "✨ 🎉 🌱 🚩 🆕 ✈",
     Section.CHANGED: "💄 🚸 ♿ 🌐 💬 📱 🔊 🔇 🍱 🦺 📈 🏷 💫 🔍 👔 🛂 🩺 ⚗ 🔧 🧵",
     Section.DEPRECATED: "🗑",
     Section.FIXED: "🐛 🚑 🩹 🥅 👽",
@@ -52,6 +54,7 @@ GITMOJI: Final[Mapping[str, Section]] = _table({
     Section.DEPENDENCIES: "⬆ ⬇ 📌 ➕ ➖",  # noqa: RUF001
     Section.INTERNAL: """
         📦 ♻ 👷 💚 ✅ 🎨 🚨 🚚 🔨 🧪 🤡 🙈 📸 ⚰ 🧱 🧑 🚧 🔀 📄 👥 🥚 🌿 🔥 🏗 🧹 🤖 🚀 👌 🔁 🍻 💩 🍎 🐧 🏁 🧐 🎲 🎓
+        🗃 💸
     """,
 })  # fmt: skip
 #: Signs with different meanings in practice: words and paths decide.
@@ -70,7 +73,7 @@ SHORTCODES: Final[Mapping[str, str]] = _table({
     "⚰": "coffin", "🚀": "rocket", "🏷": "label", "🧑": "technologist", "🔀": "twisted_rightwards_arrows",
     "👥": "busts_in_silhouette", "🦺": "safety_vest", "📄": "page_facing_up", "🏗": "building_construction",
     "🌱": "seedling", "🚩": "triangular_flag_on_post", "🐎": "racehorse racing_car", "💫": "dizzy", "🔍": "mag",
-    "🛂": "passport_control", "🧱": "bricks",
+    "🛂": "passport_control", "🧱": "bricks", "🗃": "card_file_box", "💸": "money_with_wings", "✈": "airplane",
 })  # fmt: skip
 #: The sign of a commit that only makes a release.
 RELEASE_SIGN: Final = "🔖"
@@ -89,6 +92,11 @@ SCOPES: Final[Mapping[str, Section]] = _table({
 })  # fmt: skip
 #: Scopes of commits that only make a release.
 RELEASE_SCOPES: Final = frozenset({"release", "releng", "maven-release-plugin", "gradle release plugin"})
+#: The beginnings of names that look like tickets: ``UTF-8``, ``SHA-256``, ``CVE-2030-1``.
+STANDARDS: Final = (
+    r"(?:AES|BASE|BLAKE|COVID|CP|CVE|ECMA|ES|GHSA|GPT|HMAC|HTTP|IEEE|IPV|ISO|KOI8|MD|MP|MPEG|PEP|PKCS|RFC|RSA|RUSTSEC"
+    r"|SHA|SHA3|TLS|UCS|USB|UTC|UTF|VT|WCAG|WIN)-"
+)
 SECURITY_SCOPES: Final = frozenset({"security", "sec", "vuln", "cve", "snyk"})
 
 #: First words of subjects in other languages. No nouns of German, which keep their capital.

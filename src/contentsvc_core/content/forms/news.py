@@ -234,7 +234,7 @@ def line_of(item: Item, news: News) -> str:
 
 def scope_of(item: Item, text: str, news: News) -> str:
     """Return the part of the code for readers who know it, unless the words of the change name it."""
-    scope = item.change.scope if news.voice.technical else ""
+    scope = item.change.scope if news.voice.names_part(item.change.text) else ""
     named, words = _SCOPES.split(scope.casefold())[-1], text.casefold()
     # Most words do not contain it, and a compiled pattern costs more.
     is_named = named in words and re.search(rf"(?<!\w){re.escape(named)}s?(?!\w)", words)

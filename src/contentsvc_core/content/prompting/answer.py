@@ -16,6 +16,8 @@ from contentsvc_core.text import one_line, storable
 
 #: Limits of the social networks, in characters as each network counts them.
 LENGTH_LIMITS: Final = {ContentType.LINKEDIN_POST: LINKEDIN_LIMIT, ContentType.TWITTER_POST: TWEET_LIMIT}
+#: The most hashtags, as the tasks ask for.
+HASHTAG_LIMITS: Final = {ContentType.LINKEDIN_POST: 3, ContentType.TWITTER_POST: 1}
 
 # The thoughts of a reasoning model, if its server does not separate them from the answer.
 _THOUGHTS: Final = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
@@ -27,6 +29,28 @@ _WORD: Final = re.compile(r"\w")
 _HEADING: Final = re.compile(r"#{1,2}[ \t]+(?=\S)")
 _BREAKS: Final = re.compile("[\r\n\x0b\x0c\x85\u2028\u2029]")
 _BARE_URL: Final = re.compile(r"https?://[^\s<>()\[\]]+")
+_HASHTAG: Final = re.compile(r"(?<![\w&#/])#(?=\w*[^\W\d_])(\w+)")
+_TEXT: Final = (
+    r"(?:announcement|article|blog post|changelog|change log|draft|entwurf|investor update|(?:linkedin|social|x) post"
+    r"|post|release notes|tweet|beitrag|brouillon|publication|borrador|publicación)"
+)
+#: A sentence to the person who asked, before the text: "Sure! Here is your changelog:".
+_BEFORE_TEXT: Final = re.compile(
+    r"\A(?:(?:absolutely|certainly|gladly|gerne|of course|okay|sure|claro|bien sûr|natürlich)\b"
+    r"(?:[,.!]? (?:happy to help|here you go|thing))?[.:!,][ \t]*)?"
+    rf"(?:(?:here(?:['\u2019]s| is| are)|below is|hier (?:ist|sind)|voici|aquí (?:está|tienes?))"
+    rf" (?:an?|the|my|your|ihre?|dein|euer|der|das|le|la|votre|el|tu|su|un|una) (?:[\w-]+ ){{0,3}}?{_TEXT}\b"
+    r"[^\n]{0,120}?)?[.:!]?[ \t]*(?=\n|\Z)",
+    re.IGNORECASE,
+)
+#: The same behind the text: "Let me know if you would like a shorter version!".
+_AFTER_TEXT: Final = re.compile(
+    r"\(?(?:feel free to|if you(?:['\u2019]d| would) like|let me know if|please let me know|want me to"
+    r"|would you like(?: me)? to)\b.*\b(?:adjust|adjustments?|changes?|edits?|formats?|longer|modif\w+|revis\w+|rewrite"
+    r"|shorter|tone|tweaks?|versions?)\b|i hope (?:it|that|this) helps",
+    re.IGNORECASE,
+)
+_RULE: Final = re.compile(r"[-*_]{3,}")
 _LINK: Final = re.compile(r"\[([^\[\]\n]{0,500})\]\((https?://[^\s()]{1,1000})\)")
 
 
@@ -54,7 +78,8 @@ def read_draft(text: str, content_type: ContentType, facts: str | None = None) -
     if isinstance(parts, UnusableDraft):
         return parts
     title = cut_at_word(_without_marks(one_line(parts.title, 10 * TITLE_LIMIT)), TITLE_LIMIT)
-    markdown = _without_title(_clean(parts.markdown), title)
+    markdown = _without_title(_without_talk(_clean(parts.markdown)), title)
+    markdown = _with_few_hashtags(markdown, HASHTAG_LIMITS.get(content_type))
     fault = _title_fault(parts.title, title) or _text_fault(markdown, content_type)
     if fault:
         return UnusableDraft(reason=fault)
@@ -65,7 +90,9 @@ def read_draft(text: str, content_type: ContentType, facts: str | None = None) -
 
 
 def _title_fault(raw_title: str, title: str) -> str | None:
-    return "its title is not one line of text" if _BREAKS.search(raw_title.strip()) or not _WORD.search(title) else None
+    if _BREAKS.search(raw_title.strip()) or not _WORD.search(title):
+        return "its title is not one line of text"
+    return None if _without_talk(title).strip() else "its title announces the text instead of naming its subject"
 
 
 def _text_fault(markdown: str, content_type: ContentType) -> str | None:
@@ -126,3 +153,27 @@ def _clean(markdown: str) -> str:
 def _without_title(markdown: str, title: str) -> str:
     heading, rest = _headed(markdown)
     return f"{rest.strip()}\n" if heading.casefold() == title.casefold() else markdown
+
+
+def _without_talk(markdown: str) -> str:
+    """Return a text without a code fence around it and without sentences to the person who asked for it."""
+    fenced = _FENCED.fullmatch(markdown.strip())
+    text = _BEFORE_TEXT.sub("", fenced[1].strip() if fenced else markdown.strip()).strip()
+    before, _, last = text.rpartition("\n")
+    if _AFTER_TEXT.match(last):
+        text, _, last = before.rstrip().rpartition("\n")
+        text = text.rstrip() if _RULE.fullmatch(last) else before.rstrip()
+    return f"{text}\n"
+
+
+def _with_few_hashtags(markdown: str, limit: int | None) -> str:
+    """Return a text with the first hashtags: others at its end are left out, and others inside become words."""
+    found = [*_HASHTAG.finditer(markdown)]
+    if limit is None or len(found) <= limit:
+        return markdown
+    last = next((count for count, word in enumerate(reversed(markdown.split())) if not _HASHTAG.fullmatch(word)), 0)
+    first_left_out = max(len(found) - last, limit)
+    cut = found[first_left_out].start() if first_left_out < len(found) else len(markdown)
+    kept = iter([True] * limit)
+    text = _HASHTAG.sub(lambda each: each[0] if next(kept, False) else each[1], markdown[:cut])
+    return f"{text.rstrip()}\n"

@@ -127,6 +127,7 @@ function isRevisited() {
 }
 
 function giveBack(form, fields) {
+  const given = [];
   for (const field of form.elements) {
     const at = fields.findIndex(
       ({ name, value }) => name === field.name && (!BOXES.includes(field.type) || value === field.value),
@@ -140,18 +141,30 @@ function giveBack(form, fields) {
     } else {
       field.value = value;
     }
+    given.push(field);
+  }
+  for (const field of given.filter(isChanged)) {
+    for (let fold = field.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+      fold.open = true;
+    }
+    // The scripts of the previews have read the page by then.
+    document.addEventListener("DOMContentLoaded", () => {
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    });
   }
   form.dataset.guard = "unsaved";
   say("What you typed is back in the form. It is not saved yet.");
 }
 
-function say(text) {
+function say(text, kind = "notice") {
   const notice = document.createElement("p");
-  notice.className = "notice";
+  notice.className = kind;
   notice.tabIndex = -1;
   notice.setAttribute("role", "status");
   notice.textContent = text;
-  document.querySelector("main h1")?.after(notice);
+  const title = document.querySelector("main h1");
+  (title?.closest(".head") || title)?.after(notice);
 }
 
 function resume() {
@@ -193,16 +206,30 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
   }
 });
 
-// A preview that the server refuses says that it is an old one; the next answer takes its place.
-document.addEventListener("htmx:afterRequest", (event) => {
-  const { target, xhr, failed } = event.detail;
-  if (!failed || xhr.status === 401 || !target.matches("#preview, #style-preview") || target.querySelector(".stale")) {
+// A preview or a live page that is not renewed says that it is an old one, until the next answer.
+function showStale(event) {
+  const { target, xhr } = event.detail;
+  const isPreview = target.matches("#preview, #style-preview");
+  // A live page with a refusal has been told why.
+  if ((isPreview ? target : document).querySelector(".stale") || (!isPreview && xhr.status && xhr.status < 500)) {
     return;
   }
-  const stale = document.createElement("p");
-  stale.className = "note stale";
-  stale.textContent = "This preview is not up to date: the server did not answer. It tries again when you type on.";
-  target.prepend(stale);
+  if (isPreview) {
+    const stale = document.createElement("p");
+    stale.className = "note stale";
+    stale.textContent = "This preview is not up to date: the server did not answer. It tries again when you type on.";
+    target.prepend(stale);
+  } else {
+    say("This page is not up to date: the server does not answer. It tries again by itself.", "note stale");
+  }
+}
+
+document.addEventListener("htmx:responseError", showStale);
+document.addEventListener("htmx:sendError", showStale);
+document.addEventListener("htmx:afterOnLoad", (event) => {
+  if (event.detail.xhr.status < 400) {
+    document.querySelector(":not(#preview, #style-preview) > .stale")?.remove();
+  }
 });
 
 // A time says in its title what it is in the reader's own time zone.
