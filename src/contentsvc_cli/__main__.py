@@ -15,6 +15,11 @@ def run() -> None:
     # Registered first, so that it runs after all other exit handlers.
     atexit.register(_leave, ended)
 
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        # A stream that the shell has closed. The database would be opened with its number.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  # until the process ends
+
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None and not sys.stdout.encoding.lower().startswith("utf"):
         # A locale without UTF-8 must not end a command at the first character that it lacks.
@@ -37,8 +42,8 @@ def _leave(ended: list[int]) -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, AttributeError):
-        # The interpreter reports an error of a stream; one that the shell has closed is `None`.
+    except OSError:
+        # The interpreter reports an error of a stream.
         return
     os._exit(ended[0])
 

@@ -1,16 +1,19 @@
 """A client of ``/v1``, for commands that work on another machine's service."""
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Self, cast, final
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast, final
 from uuid import uuid4
 
 import click
 import httpx
 
 from contentsvc_cli.servers import KEY_VARIABLE, Server
+from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.text import one_line
+from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -32,13 +35,31 @@ _PIECE: Final = 64 * 1024
 #: Methods that have the same effect if they are sent twice: ``POST`` and ``DELETE`` with an idempotency key.
 _REPEATABLE: Final = frozenset({"GET", "PUT", "DELETE", "POST"})
 _NO_ROUTE: Final = "Not Found"
+#: The beginning of an answer with 400 about an invalid value; the other ones refuse valid values.
+_INVALID: Final = "Invalid "
+#: The beginning of an answer about an invalid value of a body.
+_INVALID_REQUEST: Final = "Invalid request: "
 #: In the challenge of a key without the scope (RFC 6750, section 3.1); other refusals with 403 are about the resource.
 _NO_SCOPE: Final = 'error="insufficient_scope"'
 _BUSY: Final = frozenset({429, 502, 503, 504})
 
 
+_Items: TypeAlias = list[dict[str, Any]]
+
+
 class Unavailable(click.ClickException):
     """The server cannot be reached, or does not answer requests at the moment."""
+
+
+class NotFound(click.ClickException):
+    """The server has no such object."""
+
+
+class UnsuitableValue(click.ClickException):
+    """The server refuses a valid value, such as the id of an unknown repository."""
+
+
+_REFUSALS: Final = {400: UnsuitableValue, 404: NotFound}
 
 
 @final
@@ -69,9 +90,9 @@ class Api:
         """
         return self.send("GET", path, parameters=_filled(parameters))
 
-    def list(self, path: str, name: str, limit: int | None, **parameters: object) -> list[dict[str, Any]]:
+    def list(self, path: str, name: str, limit: int | None, **parameters: object) -> _Items:
         """Return the items of a paginated list, at most ``limit``, from as many pages as needed."""
-        items: list[dict[str, Any]] = []
+        items: _Items = []
         cursor: dict[str, Any] = {}
         size = min(limit or _PAGE, _PAGE)
         while limit is None or len(items) < limit:
@@ -88,6 +109,18 @@ class Api:
                 break
         return items if limit is None else items[:limit]
 
+    def all(self, path: str, name: str) -> _Items:
+        """Return the items of a list without pages."""
+        answer: _Body = self.get(path)
+        return answer.items_of(name)
+
+    def integrations(self) -> Sequence[tuple[str, dict[str, Any]]]:
+        """Return the connected repositories, each with its provider."""
+        answer: _Body = self.get("/v1/integrations")
+        # Every version knows the default provider; without it, this is another service.
+        providers = dict.fromkeys((DEFAULT_PROVIDER.slug, *answer))
+        return [(provider, repository) for provider in providers for repository in answer.items_of(provider)]
+
     def send(
         self,
         method: str,
@@ -100,7 +133,7 @@ class Api:
         """Return the answer to a request; a request that is safe to repeat is repeated after a failure.
 
         Raises:
-                UsageError: The server refuses a query: exit code 2.
+                UsageError: A value is invalid: exit code 2, as without a server.
                 ClickException: The server refuses the request for another reason, or cannot be reached.
         """
         arguments: dict[str, Any] = {"params": parameters, "content": content}
@@ -181,10 +214,11 @@ class Api:
                 fault = f"has a rate limit, which your key has used up: try again in {wait or 'some'} seconds"
             case 409 if _is_running(answer):
                 fault = "still executes the command: look at its result before you repeat it"
-            case 400 if error:
-                return click.UsageError(error)
+            case 400 if error.startswith(_INVALID):
+                return click.UsageError(error.removeprefix(_INVALID_REQUEST))
             case status if error and status < 500:  # noqa: PLR2004  # a refusal with a reason
-                return click.ClickException(error)
+                refusal = _REFUSALS.get(status, click.ClickException)
+                return refusal(error.removeprefix(_INVALID_REQUEST))
             case status if not error and status != 404 and answer.is_client_error:  # noqa: PLR2004
                 fault = f"answers with {status}: is this the URL of contentsvc?"
             case 404:
@@ -200,7 +234,12 @@ class Api:
     def _unreachable(self, exc: httpx.TransportError) -> click.ClickException:
         if isinstance(exc, httpx.TimeoutException):
             return Unavailable(f"{self.url} does not answer in time")
-        return Unavailable(f"{self.url} cannot be reached: {one_line(str(exc), _LONGEST)}")
+        reason = re.sub(r"^\[Errno -?\d+\] ", "", one_line(str(exc), _LONGEST))
+        if "WRONG_VERSION_NUMBER" in reason:
+            reason = "it answers without encryption: is http:// its URL?"
+        elif isinstance(exc, httpx.ConnectError) and is_loopback(self._client.base_url.host):
+            reason = f"{reason}; run 'contentsvc serve', or check the port"
+        return Unavailable(f"{self.url} cannot be reached: {reason}")
 
 
 class _Body(dict[str, Any]):
@@ -214,10 +253,10 @@ class _Body(dict[str, Any]):
         message = f"{self._url} answers without '{name}': is this the URL of contentsvc, and of this version?"
         raise click.ClickException(message)
 
-    def items_of(self, name: str) -> "list[dict[str, Any]]":
+    def items_of(self, name: str) -> _Items:
         items: object = self[name]
         if isinstance(items, list) and all(isinstance(item, _Body) for item in cast("list[object]", items)):
-            return cast("list[dict[str, Any]]", items)
+            return cast("_Items", items)
         return self.__missing__(name)
 
     def page_and_pages(self) -> tuple[int, int]:

@@ -26,7 +26,7 @@ else:
 
 _T = TypeVar("_T")
 #: The field at the beginning of a refusal, such as ``targets.repositoryIds[0]``.
-_FIELD: Final = late(r"(?:Invalid request: )?(?:[A-Za-z]+\.)*([A-Za-z]+)(?:\[\d+\])?(?=[: ])")
+_FIELD: Final = late(r"(Invalid )?(?:[A-Za-z]+\.)*([A-Za-z]+)(?:\[\d+\])?(?=[: ])")
 
 
 async def sign_in_link(app: Application, key: "ApiKey", port: int) -> str:
@@ -92,9 +92,10 @@ def with_app(
     if server is not None:
         return _with_server(server, remote, busy)
     if settings.is_sqlite and not may_make and not settings.database_file.exists():
+        login = "" if remote is None else ". For a running service, use 'contentsvc login URL'"
         fail(
-            f"there is no database at '{settings.database_file}': set CONTENTSVC_DATABASE_URL to the one that is "
-            "served, or make one with 'contentsvc migrate'"
+            f"there is no database at '{settings.database_file}': run 'contentsvc init' to create one, change to the "
+            f"folder where you ran it, or set CONTENTSVC_DATABASE_URL{login}"
         )
 
     async def run() -> _T:
@@ -107,6 +108,7 @@ def with_app(
 
 def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str | None) -> _T:
     from contentsvc_cli.remote import Api as Client
+    from contentsvc_cli.remote import UnsuitableValue
 
     if work is None:
         name = click.get_current_context().command_path
@@ -120,13 +122,17 @@ def _with_server(server: "Server", work: Callable[[Api], _T] | None, busy: str |
             return work(api)
         except click.UsageError as exc:
             raise click.UsageError(_with_option(exc.message, ctx)) from exc
+        except UnsuitableValue as exc:
+            raise click.ClickException(_with_option(exc.message, ctx)) from exc
 
 
 def _with_option(refusal: str, ctx: click.Context | None) -> str:
     """Return a refusal of ``/v1`` with the command's option for the field at its beginning."""
     at_fault = _FIELD.match(refusal)
-    option = None if ctx is None or at_fault is None else option_of(ctx.command, at_fault[1])
-    return refusal if option is None or at_fault is None else f"{option}{refusal[at_fault.end() :]}"
+    option = None if ctx is None or at_fault is None else option_of(ctx.command, at_fault[2])
+    if option is None or at_fault is None:
+        return refusal
+    return f"{at_fault[1] or ''}{option}{refusal[at_fault.end() :]}"
 
 
 def check_organization(api: Api, slug: str) -> None:

@@ -76,6 +76,10 @@ class RefusalKind(Enum):
     HOST_UNREACHABLE = auto()
 
 
+#: The kinds of refusals by a code host.
+AT_HOST: Final = frozenset({RefusalKind.HOST_REFUSED, RefusalKind.HOST_BUSY, RefusalKind.HOST_UNREACHABLE})
+
+
 @final
 @frozen
 class Refusal:

@@ -60,7 +60,7 @@ async def test_the_first_one_is_hidden_and_not_deleted(acme: Caller) -> None:
     assert (await acme("PATCH", "/v1/changelogs/acme", {"isPublic": True})).status_code == 200
     refused = await acme("DELETE", "/v1/changelogs/acme")
 
-    assert (refused.status_code, "hide it, it cannot be deleted" in refused.json()["error"]) == (400, True)
+    assert (refused.status_code, "cannot be deleted: hide it" in refused.json()["error"]) == (400, True)
     hidden = await acme("PATCH", "/v1/changelogs/acme", {"isPublic": False})
     assert hidden.json()["changelog"]["isPublic"] is False
 

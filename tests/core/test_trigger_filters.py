@@ -180,7 +180,7 @@ def test_the_last_pattern_that_matches_decides(
 def test_a_bad_pattern_is_refused_by_the_name_of_its_field(patterns: list[str], fault: str) -> None:
     (refused,) = options_faults({"paths": patterns})
 
-    assert (refused.kind, refused.field) == (RefusalKind.UNSUITABLE, "paths")
+    assert (refused.kind, refused.field) == (RefusalKind.INVALID, "paths")
     assert fault in refused.message("the field")
     assert pattern_fault(["a", "!b", "x" * MAX_PATTERN]) is None
 

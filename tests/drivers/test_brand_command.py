@@ -120,7 +120,7 @@ def test_refusals_name_their_reason() -> None:
     assert CliRunner().invoke(main, ["brand", "edit", other["id"]]).exit_code == 2
     assert error("brand", "edit", other["id"], "--name", "", code=2).startswith("--name must be")
     private = error("brand", "generate", "http://127.0.0.1/", "--organization", "acme", code=2)
-    assert private.startswith("websiteUrl must be")
+    assert private.startswith("URL must be")
     assert error("brand", "generate", URL, "--organization", "acme", "--name", "other") == (
         "Brand identity name already exists"
     )

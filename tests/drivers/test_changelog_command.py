@@ -97,7 +97,7 @@ def test_faults_of_further_changelogs_are_named(tmp_path: Path) -> None:
         (("changelog", "create", *own, "--slug", "lens"), 2, "Missing option '--title'"),
         (("changelog", "image", *own, "logo"), 2, "name a file, or add --delete"),
         (("changelog", "image", *own, "logo", str(text)), 2, "logo must be a PNG, JPEG or WebP picture"),
-        (("changelog", "delete", *own, "--changelog", "acme"), 2, "hide it, it cannot be deleted"),
+        (("changelog", "delete", *own, "--changelog", "acme"), 1, "The first changelog cannot be deleted: hide it"),
         (("changelog", "set", *own, "--accent", "teal"), 2, "accent must be a colour"),
     ):
         done = invoke(*arguments)

@@ -239,7 +239,7 @@ def test_a_trigger_has_filters_and_a_batch() -> None:
     assert error(*create, "--all-repositories", "--event", "push", "--tag", "v*", code=2) == releases
     assert error("trigger", "edit", created["id"], "--branch", "next", code=2) == pushes
     assert command("trigger", "edit", created["id"], "--branch", "next", "--every-event")["branches"] == ["next"]
-    assert "--path has the pattern '/src'" in error(*create, "--all-repositories", "--path", "/src")
+    assert "--path has the pattern '/src'" in error(*create, "--all-repositories", "--path", "/src", code=2)
     assert invoke(*create, "--all-repositories", "--every-event", "--event", "push").exit_code == 2
 
 
@@ -433,9 +433,37 @@ def test_a_database_in_a_missing_folder_is_refused_by_name(monkeypatch: pytest.M
 
 
 def test_a_command_in_the_wrong_folder_is_refused_and_creates_nothing(folder: Path) -> None:
-    for arguments in (("log", "list", "--organization", "acme"), ("key", "list"), ("organization", "list")):
-        assert error(*arguments).startswith("there is no database at 'contentsvc.db'")
+    login = ". For a running service, use 'contentsvc login URL'"
+    for arguments, end in ((("log", "list"), login), (("key", "list"), "CONTENTSVC_DATABASE_URL")):
+        message = error(*arguments)
+        assert message.startswith("there is no database at 'contentsvc.db': run 'contentsvc init' to create one, ")
+        assert message.endswith(end)
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.usefixtures("acme")
+def test_an_invalid_value_is_exit_code_2() -> None:
+    assert error("organization", "create", "", code=2) == "an organization needs a name"
+    assert error("organization", "create", "Beta", "--slug", "A B", code=2).startswith("'A B' is no slug")
+    assert error("integration", "connect", "acme", code=2) == "'acme' is not of the form OWNER/NAME"
+    branch = ("--repository-id", "1", "--branch", "")
+    assert error("integration", "connect", "acme/x", *branch, code=2).startswith("a branch's name is one line")
+    daily = ("schedule", "create", "--frequency", "daily", "--at", "09:00", "--repository-id", "1")
+    assert error(*daily, "--name", "", code=2) == "a schedule needs a name"
+
+
+@pytest.mark.usefixtures("acme")
+def test_a_repository_that_is_connected_on_this_machine_is_told_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    connect = ("integration", "connect", "acme/lighthouse")
+    provider = "; for a repository of another code host, add --provider, such as github"
+    assert error(*connect).endswith(provider)
+    assert not error(*connect, "--provider", "codehost").endswith(provider)
+
+    # `init` writes the address of this machine to the settings.
+    monkeypatch.setenv("CONTENTSVC_BASE_URL", "http://127.0.0.1:8000")
+    assert "works on this machine alone" in invoke(*connect, "--repository-id", "1").stderr
+    monkeypatch.setenv("CONTENTSVC_BASE_URL", "https://hooks.example.org")
+    assert invoke("integration", "connect", "acme/buoy", "--repository-id", "2").stderr == ""
 
 
 def test_a_port_that_is_taken_is_named() -> None:
@@ -478,3 +506,21 @@ def test_an_output_that_cannot_be_written_is_one_line(how: tuple[str, ...]) -> N
         )
 
     assert (done.returncode, done.stderr) == (1, "Error: the output cannot be written: No space left on device\n")
+
+
+@pytest.mark.usefixtures("acme")
+@pytest.mark.parametrize(
+    ("command", "closed", "code"), [("organization list", 1, 0), ("organization list", 2, 0), ("init", 0, 2)]
+)
+def test_a_closed_stream_is_like_an_empty_one(command: str, closed: int, code: int) -> None:
+    shell = f"{sys.executable} -m contentsvc_cli {command} {closed}>&-"
+    done = subprocess.run(
+        ["sh", "-c", shell],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert ("acme" in done.stdout) is (closed == 2)

@@ -75,6 +75,7 @@ def test_slugs_and_ids_are_completed_from_the_database(folder: Path) -> None:
     schedule = command("schedule", "create", "--organization", "acme", "--name", "Weekly", *weekly)
     assert completed("schedule", "show", "sch_") == [schedule["id"]]
     assert completed("trigger", "create", "--organization", "acme", "--repository-id", "4") == ["4242"]
+    assert completed("trigger", "create", "--repository-id", "4") == ["4242"]
     # Another organization's integrations are not offered.
     assert completed("tail", "--organization", "beta", "--integration", "") == []
 

@@ -143,7 +143,7 @@ def test_the_answer_to_people_has_the_state_in_a_word_and_what_to_do() -> None:
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     (found,) = [number for number, line in enumerate(lines) if line.startswith("warning") and "database" in line]
-    assert lines[found + 1].strip().startswith("→ 'contentsvc serve' or 'contentsvc migrate' creates it")
+    assert lines[found + 1].strip().startswith("→ 'contentsvc init' or 'contentsvc serve' creates it")
     assert lines[-1] == "no faults, 2 warnings."
     assert "\x1b" not in done.stdout
 

@@ -41,7 +41,7 @@ def dispatched(url: str, receiver: Receiver) -> None:
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("create", "http://acme.example/", "--organization", "acme"), "url must begin with https://"),
+        (("create", "http://acme.example/", "--organization", "acme"), "URL must begin with https://"),
         (("create", _URL, "--organization", "nobody"), "there is no organization 'nobody'"),
         (("create", _URL, "--organization", "acme", "--event", "post.deleted"), "'post.deleted' is not one of"),
         (("test", "whe_x"), "there is no webhook endpoint 'whe_x'"),

@@ -359,7 +359,10 @@ def test_an_unreadable_repository_is_one_line(work: Work, tmp_path: Path, monkey
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     for path, fault in (
         (work.path, "has no commits yet"),
-        (tmp_path / "empty", "not a git repository"),
+        (
+            tmp_path / "empty",
+            f"Error: {tmp_path}/empty is not a git repository: name a checkout as in 'contentsvc hist",
+        ),
         (tmp_path / "missing", "is not a folder"),
         (tmp_path / "file", "is not a folder"),
     ):

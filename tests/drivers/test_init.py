@@ -118,6 +118,14 @@ def test_the_wizard_asks_again_and_its_output_fits_a_narrow_terminal(folder: Pat
     assert listed("log", "list", "--organization", "acme-lamps") == []
 
 
+def test_files_with_secrets_in_a_checkout_are_named(folder: Path, work: Work, monkeypatch: pytest.MonkeyPatch) -> None:
+    advice = "Do not commit it and contentsvc.db*: they contain secrets."
+    assert advice not in ran("--yes", "--checkout", str(work.path), "--repository-id", "4242").stdout
+    monkeypatch.chdir(work.path)
+
+    assert f"Settings are in contentsvc.env. {advice}\n" in ran("--yes", "--repository-id", "4242").stdout
+
+
 @pytest.mark.slow("starts a server, and commands")
 def test_from_an_empty_folder_to_a_public_page_about_a_checkout_in_two_commands(folder: Path, work: Work) -> None:
     shown = ran("--yes", "--checkout", str(work.path), "--repository-id", "4242")
@@ -314,10 +322,10 @@ def test_the_code_host_is_asked_and_makes_the_webhook_with_a_token(monkeypatch: 
         (("--repository", "acme/lighthouse"), 2, "there is no terminal to ask on: add --yes"),
         (("--yes",), 2, "no default for --repository: add the option, or name a checkout with a remote"),
         (("--yes", "--repository", "lighthouse"), 2, "--repository: 'lighthouse' is not of the form OWNER/NAME"),
-        (("--yes", "--repository", "a/b", "--code-host", "gitea"), 2, "no default for --api-url"),
+        (("--yes", "--repository", "a/b", "--code-host", "gitea"), 2, "no default for --api-url: add the option\n"),
         (("--yes", "--repository", "a/b", "--code-host", "sourceforge"), 2, "'sourceforge' is not one of"),
         (("--yes", "--checkout", "."), 1, "not a git repository"),
-        ((*OPTIONS, "--base-url", "ftp://x"), 1, "CONTENTSVC_BASE_URL"),
+        ((*OPTIONS, "--base-url", "ftp://x"), 2, "--base-url: must be an address such as https://example.org"),
         ((*OPTIONS, "--env-file", "no/such/folder"), 1, "the setup is complete, but no/such/folder cannot be written"),
     ],
 )

@@ -78,6 +78,25 @@ def test_at_a_release_there_are_no_unreleased_commits(work: Work) -> None:
     assert [each[:2] for each in ranges(work)] == [("v1.1.0..v1.2.0", "v1.2.0"), ("v1.0.0..v1.1.0", "v1.1.0")]
 
 
+def test_releases_are_in_the_order_of_history_whenever_they_were_tagged(work: Work) -> None:
+    work.commit("feat: sound the horn (#5)")
+    work.git("tag", "v1.2.0")
+    # The order of creation: the newest tag is on the oldest commit.
+    for minute, (tag, commit) in enumerate([("v1.1.1", "v1.2.0~1"), ("v0.9.0", "v1.0.0")], start=30):
+        work.git("tag", "--annotate", "--message=Late.", tag, commit, GIT_COMMITTER_DATE=f"2025-03-10T10:{minute}:00Z")
+    work.git("tag", "--delete", "v1.0.0")
+    work.commit("feat: test the horn (#6)")
+
+    assert ranges(work, "--releases", "9") == [
+        ("v1.2.0..HEAD", None, 1),
+        ("v1.1.1..v1.2.0", "v1.2.0", 1),
+        ("v1.1.0..v1.1.1", "v1.1.1", 1),
+        ("v0.9.0..v1.1.0", "v1.1.0", 2),
+        ("v0.9.0", "v0.9.0", 1),
+    ]
+    assert ranges(work, "v0.9.0..v1.2.0") == ranges(work, "--releases", "3")[1:]
+
+
 def test_without_releases_it_is_the_last_days_until_the_newest_commit(tmp_path: Path) -> None:
     work = Work(tmp_path / "lamp")
     work.git("tag", "nightly", work.commit("feat: build the tower", GIT_COMMITTER_DATE="2025-01-02T10:00:00Z"))
@@ -273,8 +292,8 @@ def test_a_mistyped_folder_is_named_as_it_was_typed(tmp_path: Path, monkeypatch:
 
     for path in (f"{tmp_path}/nope", "./nope", "../nope"):
         assert "nope is not a folder" in error_of(path)
-    assert error_of("nope").endswith("; 'nope' is no folder, either\n")
-    assert error_of().endswith("; name a checkout: 'contentsvc preview PATH'\n")
+    assert error_of("nope").endswith("the current folder is not a git repository, and 'nope' is no folder\n")
+    assert error_of().endswith("is not a git repository: name a checkout as in 'contentsvc preview PATH'\n")
 
 
 def test_a_shallow_clone_without_the_commits_is_refused_with_the_command_to_fetch(work: Work, tmp_path: Path) -> None:

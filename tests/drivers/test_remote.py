@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import httpx
 import pytest
 from click.testing import CliRunner, Result
@@ -16,7 +17,11 @@ from tests.server_process import Installation, ServerProcess, serving
 
 from contentsvc_cli import remote
 from contentsvc_cli.main import main
+from contentsvc_cli.wiring import accepted
+from contentsvc_core.lists.parameters import bad_query
+from contentsvc_core.refusals import Refusal, RefusalKind, invalid
 from contentsvc_core.testing import push_body
+from contentsvc_http.errors import refused
 
 DELIVERY = "d-1"
 NO_HEADERS: dict[str, str] = {}
@@ -251,7 +256,8 @@ def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine
         ("http://contentsvc.example", "without encryption"),
         ("ftp://contentsvc.example", "is not the URL of a server"),
         ("https://user:word@contentsvc.example", "is not the URL of a server"),
-        ("http://127.0.0.1:1", "cannot be reached"),
+        ("http://127.0.0.1:1", "cannot be reached: Connection refused; run 'contentsvc serve', or check the port\n"),
+        ("https://{server}", "cannot be reached: it answers without encryption: is http:// its URL?\n"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_named(
@@ -259,7 +265,7 @@ def test_a_server_that_cannot_be_used_is_named(
 ) -> None:
     monkeypatch.setattr("time.sleep", no_pause)
 
-    done = machine.run("--server", url, "post", "list")
+    done = machine.run("--server", url.format(server=machine.url.partition("//")[2]), "post", "list")
 
     assert done.exit_code == 1
     assert fault in done.stderr
@@ -361,22 +367,48 @@ def test_a_refusal_has_its_advice(
 
 
 @pytest.mark.parametrize(
-    ("error", "message"),
+    ("error", "code", "message"),
     [
-        ("Invalid request: autoPublish must be a boolean", "--auto-publish must be a boolean"),
-        ("targets.repositoryIds[0]: 'x' is no id", "--repository-id: 'x' is no id"),
-        ("paths has an empty pattern", "--path has an empty pattern"),
-        ("Unknown brand identity: 'x'", "Unknown brand identity: 'x'"),
-        ("Invalid request: more is an unknown field", "Invalid request: more is an unknown field"),
+        ("Invalid request: autoPublish must be a boolean", 2, "--auto-publish must be a boolean"),
+        ("targets.repositoryIds[0]: 'x' is no id", 1, "--repository-id: 'x' is no id"),
+        ("Invalid request: paths has an empty pattern", 2, "--path has an empty pattern"),
+        ("Unknown brand identity: 'x'", 1, "Unknown brand identity: 'x'"),
+        ("Invalid name: '' is empty", 2, "Invalid --name: '' is empty"),
+        ("Invalid request: more is an unknown field", 2, "more is an unknown field"),
     ],
 )
-def test_a_refusal_names_the_option_of_a_field(scripted: tuple[Scripted, Any], error: str, message: str) -> None:
+def test_a_refusal_names_the_option_of_a_field(
+    scripted: tuple[Scripted, Any], error: str, code: int, message: str
+) -> None:
     server, run = scripted
     server.script = [(400, {}, json.dumps({"error": error}))]
 
     done = run("trigger", "edit", "trg_x", "--auto-publish")
 
-    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"Error: {message}")
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (code, f"Error: {message}")
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        invalid("name", "must have a character"),
+        bad_query("since", "'x' is no time"),
+        *(Refusal(kind, "it is refused") for kind in RefusalKind if kind.name not in {"INVALID", "QUERY"}),
+    ],
+    ids=lambda refusal: refusal.kind.name,
+)
+def test_a_refusal_has_the_exit_code_that_it_has_without_a_server(
+    scripted: tuple[Scripted, Any], refusal: Refusal
+) -> None:
+    server, run = scripted
+    answer = refused(refusal)
+    server.script = [(answer.status, answer.headers, json.dumps(answer.body))] * 4
+
+    done = run("trigger", "edit", "trg_x", "--name", "x")
+
+    with pytest.raises(click.ClickException) as here:
+        accepted(refusal)
+    assert done.exit_code == here.value.exit_code
 
 
 @pytest.mark.parametrize("key", ["csk_clé", "csk_one\ncsk_two"])
@@ -472,8 +504,23 @@ def test_an_answer_of_another_service_is_named(
     assert error in done.stderr
 
 
+@pytest.mark.parametrize("body", ["{}", '{"codehost": 7}', '{"codehost": [7]}'])
+def test_an_answer_without_integrations_is_of_another_service(scripted: tuple[Scripted, Any], body: str) -> None:
+    server, run = scripted
+
+    for command in (("integration", "list"), ("integration", "disable", "int_1234"), ("trigger", "list")):
+        server.script = [(200, NO_HEADERS, body)]
+        done = run(*command)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert "answers without '" in done.stderr
+
+
+def log_entry(number: int, *, status: str = "success") -> dict[str, str]:
+    return {"id": f"log_{number}", "status": status, "createdAt": "2026-11-29T08:00:00.000Z"}
+
+
 def log_page(numbers: Iterable[int], *, page: int = 1, pages: int = 1) -> tuple[int, dict[str, str], str]:
-    logs = [{"id": f"log_{number}", "status": "success", "createdAt": "2026-11-29T08:00:00.000Z"} for number in numbers]
+    logs = [log_entry(number) for number in numbers]
     return 200, {}, json.dumps({"logs": logs, "pagination": {"currentPage": page, "totalPages": pages}})
 
 
@@ -496,6 +543,36 @@ def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: t
     assert "answers with 503; trying again" in outage
     assert again == "the server is available again"
     assert "refuses the API key" in refused
+
+
+def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted: tuple[Scripted, Any]) -> None:
+    server, run = scripted
+    first = [log_entry(number, status="pending") for number in range(3)]
+    pages = [log_page(range(102, 2, -1), pages=2)] * 2 + [log_page([2], page=2, pages=2)]
+
+    def alone(number: int, status: str) -> tuple[int, dict[str, str], str]:
+        return 200, {}, json.dumps({"log": log_entry(number, status=status), "explanation": {}})
+
+    server.script = [
+        (200, {}, json.dumps({"logs": first, "pagination": {"currentPage": 1, "totalPages": 1}})),
+        *pages,
+        # The tenth request for the newest entries is followed by requests for the old ones.
+        *[log_page(range(102, 2, -1))] * 9,
+        *(alone(0, "pending"), (404, {}, '{"error": "Log not found"}')),
+        *[log_page(range(102, 2, -1))] * 10,
+        alone(0, "failed"),
+        *[log_page(range(102, 2, -1))] * 10,
+        (401, NO_HEADERS, "{}"),
+    ]
+
+    done = run("tail", "--json", "-n", "0")
+
+    printed = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["id"] for each in printed] == [*(f"log_{number}" for number in range(2, 103)), "log_0"]
+    assert printed[-1]["status"] == "failed"
+    assert [each.path for each in server.requests if "log_" in each.path] == [
+        f"/v1/webhook-logs/log_{id_}" for id_ in (0, 1, 0)
+    ]
 
 
 @pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])

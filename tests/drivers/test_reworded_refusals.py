@@ -62,7 +62,7 @@ async def test_the_api_answers_with_the_status_of_the_kind(acme: Caller) -> None
         (409, "", await acme("POST", TRIGGERS, TRIGGER)),
         (404, "", await acme("PATCH", f"{TRIGGERS}/trg_7", {"name": "x"})),
         (404, "", await acme("PATCH", f"{SCHEDULES}/sch_7", {"name": "x"})),
-        (400, "", await acme("POST", SCHEDULES, {**SCHEDULE, "name": " "})),
+        (400, "Invalid request: ", await acme("POST", SCHEDULES, {**SCHEDULE, "name": " "})),
         (400, "Invalid request: ", await acme("POST", ENDPOINTS, {"url": "http://example.org/"})),
         (404, "", await acme("POST", f"{ENDPOINTS}/whe_7/test", {})),
         (400, "Invalid request: ", await acme("PATCH", f"/v1/posts/{post['id']}", {"title": " "})),

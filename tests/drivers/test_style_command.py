@@ -67,7 +67,7 @@ def test_a_trigger_and_a_schedule_have_overrides() -> None:
 @pytest.mark.parametrize(
     ("arguments", "stdin", "code", "message"),
     [
-        (("--longest-post", "12"), None, 1, "longestPost must be a whole number from 1,000 to 100,000"),
+        (("--longest-post", "12"), None, 2, "--longest-post must be a whole number from 1,000 to 100,000"),
         (("--heading", "added"), None, 2, "write a heading as SECTION=TEXT"),
         (("--file", "-"), '{"colour": 1}', 1, "colour is not a field of the house style"),
         (("--file", "-"), "{", 1, "the file is not valid JSON"),

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,14 @@ def entry(number: int, *, at_s: float | None = None, status: LogStatus = LogStat
         status=status,
         **fields,
     )
+
+
+@pytest.fixture
+def command_handler() -> Iterator[None]:
+    """Handle Ctrl-C as in a process of the command, and as before at the end."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Log:
@@ -121,6 +130,42 @@ async def test_a_pending_entry_is_returned_again_at_its_end() -> None:
 
     assert await log.new() == ["01"]
     assert await log.new() == []
+
+
+async def test_an_old_pending_entry_is_returned_at_its_end() -> None:
+    log = Log(LogSearch(statuses=[LogStatus.PENDING, LogStatus.FAILED]))
+    await log.write(entry(1, status=LogStatus.PENDING), entry(2, status=LogStatus.PENDING))
+    assert await log.start(2) == ["01", "02"]
+    # An hour later.
+    await log.write(entry(3, at_s=3600, status=LogStatus.FAILED))
+    assert [await log.new() for _ in range(20)] == [["03"], *[[]] * 19]
+
+    await log.stores.journal.finish(entry(1, status=LogStatus.FAILED))
+    # This end is not in the search.
+    await log.stores.journal.finish(entry(2, status=LogStatus.SUCCESS))
+
+    assert [id_ for _ in range(40) for id_ in await log.new()] == ["01"]
+
+
+def test_a_second_ctrl_c_ends_the_command_while_it_closes_the_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_handler: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
+    CliRunner().invoke(main, ["organization", "create", "Acme"])
+    ends: list[int] = []
+
+    async def interrupted(_: LogFollower) -> list[LogEntry]:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        return []
+
+    monkeypatch.setattr(LogFollower, "new", interrupted)
+    monkeypatch.setattr("os._exit", ends.append)
+
+    done = CliRunner().invoke(main, ["tail"])
+
+    assert (done.exit_code, done.output, ends) == (0, "", [0])
 
 
 async def test_only_entries_of_the_search_are_returned() -> None:

@@ -67,9 +67,7 @@ async def test_further_changelogs_are_found_by_their_names_and_removed(world: Wo
         await editor.change(owner, ChangeChangelog(title=first.title))
     assert await editor.change(owner, ChangeChangelog(title="Port"), created) == evolve(created, title="Port")
 
-    assert message_of(await editor.remove(first)) == (
-        "id is that of the first changelog: hide it, it cannot be deleted"
-    )
+    assert message_of(await editor.remove(first)) == ("The first changelog cannot be deleted: hide it")
     assert await editor.remove(created) is None
     assert [each.id for each in await editor.all_of(owner)] == [first.id]
 

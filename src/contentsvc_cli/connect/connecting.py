@@ -1,15 +1,17 @@
 import sys
 from typing import Final
+from urllib.parse import urlsplit
 
 import click
+from click.core import ParameterSource
 
 from contentsvc_cli.connect.webhooks import CALLING
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, hint, show
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.identifiers import MAX_REPOSITORY_ID, full_name_in
+from contentsvc_core.identifiers import MAX_REPOSITORY_ID, full_name_in, is_loopback
+from contentsvc_core.refusals import AT_HOST, Refusal
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider
-from contentsvc_http.settings import Settings, load_settings
 
 #: Variable of the token; an argument would be visible in process lists.
 TOKEN_VARIABLE: Final = "CONTENTSVC_CODEHOST_TOKEN"  # noqa: S105  # its name
@@ -57,16 +59,13 @@ def connect(
 
     async def work(app: Application) -> dict[str, object]:
         owner = await organization_named(app, organization)
-        connected = accepted(
-            await app.connector.connect(
-                owner.id,
-                full_name=repository,
-                provider=provider,
-                repository_id=repository_id,
-                branch=branch,
-                token=read,
-            )
+        answered = await app.connector.connect(
+            owner.id, full_name=repository, provider=provider, repository_id=repository_id, branch=branch, token=read
         )
+        source = click.get_current_context().get_parameter_source("provider")
+        if isinstance(answered, Refusal) and answered.kind in AT_HOST and source is ParameterSource.DEFAULT:
+            fail(f"{answered.message()}; for a repository of another code host, add --provider, such as github")
+        connected = accepted(answered)
         integration = connected.integration
         return {
             "organizationId": owner.id,
@@ -101,8 +100,8 @@ def connect(
     connection_body = with_app(work, busy=CALLING, remote=remote)
     show(connection_body)
     hint(f"contentsvc trigger create --repository-id {connection_body['repositoryId']} --event release")
-    if "organizationId" in connection_body and load_settings().base_url == Settings().base_url:
-        warning = "CONTENTSVC_BASE_URL is not set: a code host elsewhere cannot reach the address above."
+    if is_loopback(urlsplit(str(connection_body["webhookUrl"])).hostname or ""):
+        warning = "The address above works on this machine alone; CONTENTSVC_BASE_URL sets another one."
         click.echo(warning, err=True)
 
 

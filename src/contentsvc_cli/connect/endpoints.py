@@ -83,7 +83,7 @@ def list_endpoints(organization: str) -> None:
         bodies = await app.consents.bodies(owner.id, await app.stores.endpoints.endpoints(owner.id))
         return msgspec.to_builtins(bodies)
 
-    rows = with_app(work, remote=lambda api: api.get(_PATH)["webhookEndpoints"])
+    rows = with_app(work, remote=lambda api: api.all(_PATH, "webhookEndpoints"))
     columns = ("id", "url", "format", "eventTypes", "enabled", "confirmed", "consecutiveFailures", "disabledReason")
     shown = rows if wants_json() else [{**row, "confirmed": _confirmed(row)} for row in rows]
     show_rows(shown, columns=columns, empty="No endpoints yet.")

@@ -88,8 +88,7 @@ def _on_server(api: Api) -> list[dict[str, Any]]:
             "webhookUrl": None,
             "createdAt": None,
         }
-        for provider, rows in api.get("/v1/integrations").items()
-        for row in rows
+        for provider, row in api.integrations()
     ]
 
 

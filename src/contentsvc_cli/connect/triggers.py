@@ -95,7 +95,7 @@ def list_triggers(organization: str) -> None:
         owner = await organization_named(app, organization)
         return [_body(trigger) for trigger in await app.stores.triggers.all_of(owner.id)]
 
-    bodies = [_ordered(body) for body in with_app(work, remote=lambda api: api.get(_PATH)["eventTriggers"])]
+    bodies = [_ordered(body) for body in with_app(work, remote=lambda api: api.all(_PATH, "eventTriggers"))]
     rows = bodies if wants_json() else [_for_people(row) for row in bodies]
     columns = ("id", "name", "repositories", "events", "outputType", "autoPublish", "enabled")
     optional = ("autoPublish", "outputType")

@@ -112,11 +112,9 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, **options: An
         if send:
             misused("--send needs the secret of the webhook: use it on the machine of the service")
         trigger = _trigger(api.get(f"/v1/event-triggers/{part(trigger_id)}")["eventTrigger"])
-        connected: dict[str, list[dict[str, Any]]] = api.get("/v1/integrations")
         defaults = [
             repository["defaultBranch"]
-            for provider, repositories in connected.items()
-            for repository in repositories
+            for provider, repository in api.integrations()
             if repository["defaultBranch"] and trigger.watches(source_type(provider), int(repository["repositoryId"]))
         ]
         return _verdict(trigger, sample_for(trigger), defaults)

@@ -45,7 +45,7 @@ def list_brands(organization: str) -> None:
         return [_body(brand) for brand in await app.stores.brands.identities(owner.id)]
 
     optional = ("language", "companyName", "audience")
-    rows = with_app(work, remote=lambda api: api.get(_PATH)["brandIdentities"])
+    rows = with_app(work, remote=lambda api: api.all(_PATH, "brandIdentities"))
     show_rows(rows, columns=_COLUMNS, empty="No brand identities yet.", optional=optional)
 
 

@@ -71,7 +71,7 @@ def list_changelogs(organization: str) -> None:
         changelogs = await app.changelog_editor.all_of(await organization_named(app, organization))
         return [_body(app, changelog) for changelog in changelogs]
 
-    rows = with_app(work, remote=lambda api: api.get(_PATH)["changelogs"])
+    rows = with_app(work, remote=lambda api: api.all(_PATH, "changelogs"))
     columns = ("slug", "title", "isPublic", "url")
     show_rows(rows, columns=columns, empty="There is no changelog.")
 
@@ -233,7 +233,7 @@ def _change(organization: str, which: str | None, command: ChangeChangelog) -> N
 def _on_server(api: Api, which: str | None) -> dict[str, Any]:
     if which is not None:
         return api.get(f"{_PATH}/{part(which)}")["changelog"]
-    return api.get(_PATH)["changelogs"][0]
+    return api.all(_PATH, "changelogs")[0]
 
 
 def _command(kind: type[_Command], fields: Mapping[str, Any]) -> _Command:

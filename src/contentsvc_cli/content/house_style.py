@@ -7,6 +7,7 @@ import click
 
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.completing import trigger_ids
+from contentsvc_cli.terminal.options import option_of
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, json_text, misused, show_rows, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, refuse_unknown, with_app
 from contentsvc_core.application import Application
@@ -127,6 +128,8 @@ def set_style(
     def changed(current: HouseStyle | None) -> HouseStyle | None:
         kept = {name: value for name, value in (style_body(current) or {}).items() if name not in unset}
         read = read_style({**kept, **chosen} if file is None else combined)
+        if isinstance(read, Refusal) and file is None:
+            misused(read.message(option_of(click.get_current_context().command, read.field)))
         if isinstance(read, Refusal):
             raise click.ClickException(style_fault(read))
         return read

@@ -278,7 +278,7 @@ def versions(post_id: str) -> None:
         versions = await owned(app, "post", post_id, app.post_editor.versions)
         return [to_builtins(VersionBody.of(version)) for version in versions]
 
-    rows = with_app(work, remote=lambda api: api.get(f"/v1/posts/{part(post_id)}/versions")["versions"])
+    rows = with_app(work, remote=lambda api: api.all(f"/v1/posts/{part(post_id)}/versions", "versions"))
     show_rows(rows, columns=("number", "savedAt", "author", "title"), empty="No versions.")
 
 

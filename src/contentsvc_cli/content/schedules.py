@@ -25,7 +25,7 @@ _Command = TypeVar("_Command", bound=Callable[..., None])
 #: Days of the week, starting with 0 as in crontab.
 _DAYS: Final = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 _DAY_OPTIONS: Final = {"day_of_week": "--day-of-week", "day_of_month": "--day-of-month"}
-_AT: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})")
+_AT: Final = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 _Shown: TypeAlias = tuple[dict[str, Any], str]
 _NAMES: Final = {"repository_ids": "--repository-id", "output_type": "--output", "brand_identity_id": "--brand"}
 _WITHOUT: Final = ("enabled", "house_style", "cron")
@@ -106,7 +106,7 @@ def list_schedules(organization: str) -> None:
         bodies = [_body(schedule) for schedule in await app.stores.schedules.all_of(owner.id)]
         return bodies, owner.time_zone.key
 
-    listed, zone = with_app(work, remote=lambda api: (api.get(_PATH)["schedules"], _zone_on_server(api)))
+    listed, zone = with_app(work, remote=lambda api: (api.all(_PATH, "schedules"), _zone_on_server(api)))
     rows = listed if wants_json() else [_for_people(row, zone) for row in listed]
     optional = ("lookbackWindow", "autoPublish", "outputType")
     show_rows(rows, columns=_COLUMNS, empty="No schedules yet.", optional=optional)
@@ -237,7 +237,7 @@ def _cron(
     if at is not None:
         read = _AT.fullmatch(at)
         if read is None:
-            message = f"'{at}' is not a time of the form HH:MM"
+            message = f"'{at}' is no time from 00:00 to 23:59"
             raise click.BadParameter(message, param_hint="--at")
         times |= {"hour": int(read[1]), "minute": int(read[2])}
     if day_of_week is not None:

@@ -11,7 +11,7 @@ from contentsvc_core.timestamps import iso_ms
 
 @click.group()
 def subscriber() -> None:
-    """List and delete the e-mail subscribers of public changelogs."""
+    """List and remove the e-mail subscribers of public changelogs."""
 
 
 @subscriber.command("list")

@@ -8,8 +8,9 @@ import contextlib
 import os
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final, final
@@ -48,6 +49,7 @@ _ELSEWHERE: Final = frozenset(
     }
 )
 
+_NO_REPOSITORY: Final = "not a git repository"
 #: The number of stored paths of a commit: one more than the service reads, so that the service sees that paths are
 #: missing.
 _PATHS_LIMIT: Final = MAX_PATHS + 1
@@ -74,6 +76,10 @@ class GitFailed(Exception):
     """A git command failed; the message is for the user."""
 
 
+class NoRepository(GitFailed):
+    """A path that is not inside a git repository."""
+
+
 @final
 @frozen(kw_only=True)
 class Line:
@@ -89,7 +95,13 @@ class Checkout:
             message = f"{path} is not a folder"
             raise GitFailed(message)
         self._path = path
-        self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
+        try:
+            self._folder = Path(os.fsdecode(self._output("rev-parse", "--absolute-git-dir")))
+        except GitFailed as exc:
+            if _NO_REPOSITORY not in str(exc):
+                raise
+            message = f"{'the current folder' if path == Path() else path} is {_NO_REPOSITORY}"
+            raise NoRepository(message) from exc
         common = Path(os.fsdecode(self._output("rev-parse", "--git-common-dir")))
         # An additional work tree has its own git folder; relative results are relative to the path.
         self._common = path / common
@@ -205,7 +217,10 @@ class Checkout:
                 raise GitFailed(message)
 
     def tags(self, *, merged: str | None = None) -> list[Tag]:
-        """Return all tags that point to commits, by date and version; with ``merged``, only those of its history."""
+        """Return all tags that point to commits, by date and version; with ``merged``, only those of its history.
+
+        The latter are in the order of history: an older commit may be tagged last. Tags of one commit stay by date.
+        """
         fields = self._fields(
             b"\0",
             None,
@@ -227,7 +242,21 @@ class Checkout:
                 name = ref.lstrip("\n").removeprefix(_TAGS)
                 annotation = _unsigned(message) if kind == "tag" else None
                 tags.append(Tag(name=name, commit_id=commit_id, message=annotation, created_at=created_at))
-        return tags
+        return tags if merged is None else self._by_history(tags, merged)
+
+    def _by_history(self, tags: Iterable[Tag], tip: str) -> list[Tag]:
+        waiting = defaultdict[bytes, list[Tag]](list)
+        for tag in tags:
+            waiting[tag.commit_id.encode("ascii")].append(tag)
+        newest_first: list[list[Tag]] = []
+        # Unrelated commits, such as those of merged branches, are by their dates.
+        commits = self._fields(b"\n", None, "rev-list", "--date-order", "--end-of-options", tip) if waiting else ()
+        for commit in commits:
+            if of_commit := waiting.pop(commit, None):
+                newest_first.append(of_commit)
+                if not waiting:
+                    break
+        return list(chain.from_iterable(reversed(newest_first)))
 
     def _peel(self, tag: str) -> str | None:
         # A tag of a tag: versions of git differ in how `*objectname` resolves it.

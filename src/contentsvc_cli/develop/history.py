@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from contentsvc_cli.develop.changes import LocalCommit, Tag
-from contentsvc_cli.develop.git import Checkout, GitFailed
+from contentsvc_cli.develop.git import Checkout, GitFailed, NoRepository
 from contentsvc_cli.develop.native_bodies import HostedRepository, login, push_body, release_body, stable_id
 from contentsvc_cli.develop.recordings import RecordedDelivery, line_of
 from contentsvc_cli.terminal.waiting import waiting
@@ -172,7 +172,8 @@ def history(
             tags = repository.tags()
         _print(deliveries(hosted, pushes, tags, repository.commits), pushes=len(pushes))
     except GitFailed as exc:
-        raise click.ClickException(one_line(str(exc), 1000)) from exc
+        more = ": name a checkout as in 'contentsvc history PATH'" if isinstance(exc, NoRepository) else ""
+        raise click.ClickException(one_line(f"{exc}{more}", 1000)) from exc
 
 
 def _print(deliveries: Iterator[RecordedDelivery], *, pushes: int) -> None:

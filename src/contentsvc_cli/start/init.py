@@ -28,7 +28,7 @@ from contentsvc_core.identifiers import MAX_REPOSITORY_ID, full_name_in, is_full
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, provider_named
 from contentsvc_core.zones import read_zone
-from contentsvc_http.settings import Settings, api_variable, load_settings, variable
+from contentsvc_http.settings import InvalidSetting, Settings, api_variable, load_settings, variable
 
 #: The code hosts and their providers, those with a public API first.
 _HOSTS: Final = {
@@ -196,7 +196,9 @@ def init(  # noqa: PLR0913  # one parameter an option
             reported = "no trigger writes posts about them"
         elif started is Start.RELEASES and checkout_found is not None and not checkout_found.has_releases:
             reported = "the post about your next release reports them"
-        state = f"Settings are in {env_file}" if written else f"{env_file} is kept as it was; --overwrite replaces it"
+        is_in_checkout = checkout is None and checkout_found is not None
+        stored = _stored(env_file, settings, is_in_checkout=is_in_checkout)
+        state = stored if written else f"{env_file} is kept as it was; --overwrite replaces it"
         _print(done, answers, port, state="Settings are in no file" if unwritable else state, reported=reported)
     if unwritable:
         fail(f"the setup is complete, but {env_file} cannot be written: {unwritable}")
@@ -221,7 +223,8 @@ class _Prompts:
             except click.BadParameter as exc:
                 misused(f"{option}: {exc.message}")
         if self._yes:
-            misused(f"no default for {option}: add the option, or name a checkout with a remote by --checkout")
+            checkout = ", or name a checkout with a remote by --checkout" if option == "--repository" else ""
+            misused(f"no default for {option}: add the option{checkout}")
         answer: str = click.prompt(question, default=default, value_proc=check, err=True)
         return answer
 
@@ -276,13 +279,21 @@ def _time_zone(text: str) -> str:
     return read.key
 
 
+def _base_url(text: str) -> str:
+    try:
+        return Settings(base_url=text.strip()).base_url
+    except InvalidSetting as exc:
+        raise click.BadParameter(str(exc).removeprefix(f"{variable('base_url')} ")) from exc
+
+
 def _settings(prompts: _Prompts, base_url: str | None, api_urls: dict[str, str] | None, port: int | None) -> Settings:
     settings = load_settings()
     changes: dict[str, Any] = {}
     if settings.is_sqlite:
         changes["database_url"] = f"sqlite+aiosqlite:///{settings.database_file.absolute()}"
     default = settings.base_url if variable("base_url") in os.environ else f"http://127.0.0.1:{port or DEFAULT_PORT}"
-    changes["base_url"] = prompts.text("Address of this service from outside", "--base-url", base_url, default)
+    question = "Address of this service from outside"
+    changes["base_url"] = prompts.text(question, "--base-url", base_url, default, _base_url)
     if api_urls is not None:
         changes["api_urls"] = {**settings.api_urls, **api_urls}
     return attrs.evolve(settings, **changes)
@@ -313,6 +324,12 @@ def _write(
         return False
     write_settings_file(path, variables)
     return True
+
+
+def _stored(env_file: Path, settings: Settings, *, is_in_checkout: bool) -> str:
+    files = f"it and {settings.database_file.name}*" if settings.is_sqlite else "it"
+    advice = f". Do not commit {files}: they contain secrets" if is_in_checkout else ""
+    return f"Settings are in {env_file}{advice}"
 
 
 def _body(done: SetupResult, written: Path | None) -> dict[str, Any]:

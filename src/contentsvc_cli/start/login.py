@@ -87,7 +87,7 @@ def open_page(what: str, post_id: str | None, organization: str) -> None:
 
     def remote(api: Api) -> str:
         if what == "changelog":
-            at: str = api.get("/v1/changelogs")["changelogs"][0]["url"]
+            at: str = api.all("/v1/changelogs", "changelogs")[0]["url"]
             if not at.startswith(("http://", "https://")):
                 # A browser takes other texts for options, files and scripts.
                 fail(f"{api.url} names a changelog whose URL is not http or https: is this the URL of contentsvc?")

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Final
 import click
 from attrs import evolve
 
-from contentsvc_cli.develop.git import Checkout, GitFailed
+from contentsvc_cli.develop.git import Checkout, GitFailed, NoRepository
 from contentsvc_cli.develop.history import NO_HOST, hosted_repository
 from contentsvc_cli.start.previewing import Preview, previews, range_line, stretches, text, title
 from contentsvc_cli.terminal.output import fail, misused
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _WIDEST: Final = 100
 #: No name of a tag or a branch begins with one of these (git check-ref-format).
 _PATHS: Final = ("/", "./", "../", "~")
-_NO_CHECKOUT: Final = "not a git repository"
 
 
 @click.command()
@@ -97,13 +96,14 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
             ranges = stretches(repository, range_, releases=releases, days=days)
             shown = list(previews(repository, hosted, ranges, options))
     except GitFailed as exc:
-        message = one_line(str(exc), 1000)
-        if _NO_CHECKOUT in message:
-            named = (
-                f"'{range_}' is no folder, either" if is_only_range else "name a checkout: 'contentsvc preview PATH'"
+        more = ""
+        if isinstance(exc, NoRepository):
+            more = (
+                f", and '{range_}' is no folder"
+                if is_only_range
+                else ": name a checkout as in 'contentsvc preview PATH'"
             )
-            message = f"{message}; {named}"
-        raise click.ClickException(message) from exc
+        raise click.ClickException(one_line(f"{exc}{more}", 1000)) from exc
     if not shown:
         fail(f"there are no commits in {', '.join(stretch.range for stretch in ranges)}")
     if page is not None or opens:

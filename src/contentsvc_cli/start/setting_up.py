@@ -20,7 +20,7 @@ from contentsvc_core.content.public.changes import ChangeChangelog
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.identifiers import slugify
 from contentsvc_core.organizations import Integration, Organization, webhook_url
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import AT_HOST, Refusal
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider, provider_named
 from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, CreateTrigger
 from contentsvc_http.settings import Settings
@@ -48,8 +48,6 @@ _EVENTS: Final[Mapping[Start, Sequence[Literal["push", "release"]]]] = {
     Start.PUSHES: ("push",),
     Start.BOTH: (),
 }
-
-_AT_HOST: Final = {RefusalKind.HOST_REFUSED, RefusalKind.HOST_BUSY, RefusalKind.HOST_UNREACHABLE}
 
 
 @final
@@ -108,7 +106,7 @@ async def set_up(
             repository_id=answers.repository_id,
             token=answers.token,
         )
-        if isinstance(answered, Refusal) and answered.kind in _AT_HOST and answers.token is None:
+        if isinstance(answered, Refusal) and answered.kind in AT_HOST and answers.token is None:
             host = urlsplit(settings.api_urls[answers.provider]).netloc or answers.provider
             fail(f"{answered.message()} ({host}). Add --repository-id, or --token for a repository that is not public")
         new = accepted(answered)

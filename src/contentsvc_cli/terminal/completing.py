@@ -94,7 +94,7 @@ def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete:
 async def _owners(stores: "Stores", ctx: click.Context) -> "Sequence[Organization]":
     slug = ctx.params.get("organization")
     organizations = await stores.directory.organizations()
-    return [owner for owner in organizations if slug in {None, owner.slug}]
+    return [owner for owner in organizations if not slug or owner.slug == slug]
 
 
 def _beginning_with(

@@ -120,6 +120,8 @@ def _listed_beginning_with(server: Server, kind: str, beginning: str) -> Sequenc
 
     path, name = _LISTS[kind]
     with Api(server) as api:
-        answer = api.get(path, limit=100 if kind in _PAGED else None)
-    listed = [item for group in answer.values() for item in group] if name is None else answer[name]
+        if name is None:
+            listed = [integration for _, integration in api.integrations()]
+        else:
+            listed = api.list(path, name, 100) if kind in _PAGED else api.all(path, name)
     return [item["id"] for item in listed if item["id"].startswith(beginning)]

@@ -54,10 +54,10 @@ def options(
 
 
 def option_of(command: click.Command, field: str | None) -> str | None:
-    """Return the option of a command for a field of a refusal; ``None``: the command has none."""
-    options = [each for each in command.params if isinstance(each, click.Option)]
+    """Return the option or argument of a command for a field of a refusal; ``None``: the command has none."""
     name = wire_name(field or "")
-    return next((each.opts[0] for each in options if wire_name(each.name or "") == name), None)
+    parameter = next((each for each in command.params if wire_name(each.name or "") == name), None)
+    return parameter.opts[0] if isinstance(parameter, click.Option) else parameter and parameter.human_readable_name
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,15 +1,20 @@
 import asyncio
 import contextlib
+import os
+import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Generator, Mapping, Sequence
 from datetime import timedelta
+from itertools import count
 from typing import Any, Final, final
 
 import click
 from rich.text import Text
 
 from contentsvc_cli.searching import SINCE, newer_than
+from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import ORGANIZATION, cell, console, json_text, misused, say, style_of
 from contentsvc_cli.watch.logs import EVENT, INTEGRATIONS, STATUSES, TEXT, log_row, remote_row
 from contentsvc_cli.wiring import Api, organization_named, with_app
@@ -27,6 +32,12 @@ _NEWEST: Final = 100
 #: The most entries that appear at once after an outage, as many as ``--lines`` may name.
 _MOST: Final = 10_000
 _ASK_EVERY_S: Final = 2.0
+#: The most older pending entries that are remembered. A message may be pending for days.
+_PENDING: Final = 100
+#: Every tenth poll of a server asks for the next older pending entries, few enough for a usual rate limit.
+_PENDING_EVERY: Final = 10
+_PENDING_AT_ONCE: Final = 5
+_IS_PENDING: Final = LogStatus.PENDING.value
 _STATUS_WIDTH: Final = max(len(status.value) for status in LogStatus)
 EVERY_S: Final = 0.5
 #: Entries may become visible out of order: they were written concurrently, or by nodes with different clocks. So each
@@ -75,28 +86,52 @@ def tail(  # noqa: PLR0917  # its options
     )
 
     async def work(app: Application) -> None:
-        owner = await organization_named(app, organization)
-        shown = _Lines(app, owner.id, as_json=as_json)
-        follower = LogFollower(app.stores.read_model, owner.id, search)
-        await shown.show(await follower.start(earlier), since=since)
-        outage = _Outage("database")
-        while True:
-            await asyncio.sleep(EVERY_S)
-            try:
-                new = await follower.new()
-            except StoreUnavailable as exc:
-                outage.report(str(exc))
-                continue
-            outage.end()
-            await shown.show(new)
+        with _two_interrupts():
+            owner = await organization_named(app, organization)
+            shown = _Lines(app, owner.id, as_json=as_json)
+            follower = LogFollower(app.stores.read_model, owner.id, search)
+            await shown.show(await follower.start(earlier), since=since)
+            outage = _Outage("database")
+            while True:
+                await asyncio.sleep(EVERY_S)
+                try:
+                    new = await follower.new()
+                except StoreUnavailable as exc:
+                    outage.report(str(exc))
+                    continue
+                outage.end()
+                await shown.show(new)
 
     def remote(api: Api) -> None:
         if event or text:
             misused("--event and --text work on the machine of the service")
         _follow_server(api, earlier, since, as_json=as_json, status=statuses, integrationId=integrations)
 
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt, asyncio.CancelledError):
         with_app(work, busy=None, remote=remote)
+
+
+@contextlib.contextmanager
+def _two_interrupts() -> Generator[None]:
+    """Cancel the current task at the first Ctrl-C, and end the process at a second one, while the stores are closed."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    is_interrupted = False
+
+    def interrupt(*_: object) -> None:
+        nonlocal is_interrupted
+        if is_interrupted:
+            # Everything is printed, and nothing is written elsewhere.
+            os._exit(0)
+        is_interrupted = True
+        loop.call_soon_threadsafe(task.cancel)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        if not is_interrupted:
+            signal.signal(signal.SIGINT, before)
 
 
 def _follow_server(api: Api, earlier: int, since: str, *, as_json: bool, **filters: Sequence[str]) -> None:
@@ -116,19 +151,45 @@ def _follow_server(api: Api, earlier: int, since: str, *, as_json: bool, **filte
     statuses: dict[str, str] = {entry["id"]: entry["status"] for entry in newest}
     show(newest[:earlier])
     outage = _Outage("server")
-    while True:
+    pending: deque[str] = deque(maxlen=_PENDING)
+    for poll in count(1):
         time.sleep(_ASK_EVERY_S)
         try:
             newest = _newest_until(api, statuses, filters)
+            ended = [] if poll % _PENDING_EVERY else _ended(api, pending, filters["status"])
         except Unavailable as exc:
             outage.report(exc.message)
             continue
         outage.end()
         # By id: an entry that arrives between two pages shifts the others, and one of them is on both.
         by_id = {entry["id"]: entry for entry in newest}
-        show([entry for entry in by_id.values() if statuses.get(entry["id"]) != entry["status"]])
+        changed = [entry for entry in by_id.values() if statuses.get(entry["id"]) != entry["status"]]
+        show([*changed, *ended])
+        pending += [id_ for id_, status in statuses.items() if status == _IS_PENDING and id_ not in by_id]
         # Older entries are not listed again.
         statuses = {id_: entry["status"] for id_, entry in by_id.items()}
+
+
+def _ended(api: Api, pending: deque[str], statuses: Collection[str]) -> list[dict[str, Any]]:
+    """Return those of the next pending entries that have ended, and remove them."""
+    from contentsvc_cli.remote import NotFound, Unavailable  # noqa: PLC0415  # as above
+
+    ended: list[dict[str, Any]] = []
+    for _ in range(min(len(pending), _PENDING_AT_ONCE)):
+        try:
+            entry = api.get(f"/v1/webhook-logs/{part(pending[0])}")["log"]
+        except Unavailable:
+            break
+        except NotFound:
+            # It has been swept.
+            pending.popleft()
+            continue
+        pending.rotate(-1)
+        if entry["status"] != _IS_PENDING:
+            pending.pop()
+            if not statuses or entry["status"] in statuses:
+                ended.append(entry)
+    return ended
 
 
 class _Outage:
@@ -249,15 +310,31 @@ class LogFollower:
         self._polls += 1
         far = self._polls % _LONG_EVERY == 0
         entries = await self._since(self._newest, _LONG if far else _SHORTLY)
-        fresh = [entry for entry in entries if self._shown.get(entry.id, (None, None))[1] is not entry.status]
-        for entry in fresh:
+        if far:
+            entries = [*await self._ended(entries), *entries]
+        changed = [entry for entry in entries if self._shown.get(entry.id, (None, None))[1] is not entry.status]
+        for entry in changed:
             self._note(entry)
         # Set at the end: after a failure, the next poll begins at the same cursor.
         self._newest = newest
         if far and newest is not None:
             kept = newest.at - 2 * _LONG
-            self._shown = {id_: shown for id_, shown in self._shown.items() if shown[0].at >= kept}
-        return fresh
+            pending = {*self._pending()[-_PENDING:]}
+            self._shown = {id_: shown for id_, shown in self._shown.items() if shown[0].at >= kept or id_ in pending}
+        return [entry for entry in changed if self._search.finds(entry)]
+
+    def _pending(self) -> list[str]:
+        return [id_ for id_, (_, status) in self._shown.items() if status is LogStatus.PENDING]
+
+    async def _ended(self, newest: Sequence[ListedEntry]) -> list[ListedEntry]:
+        """Return the older entries that were pending and have ended."""
+        listed = {entry.id for entry in newest}
+        ended: list[ListedEntry] = []
+        for id_ in self._pending():
+            entry = None if id_ in listed else await self._read_model.entry(self._organization_id, id_)
+            if entry is not None and entry.status is not LogStatus.PENDING:
+                ended.append(entry)
+        return ended
 
     def _note(self, entry: ListedEntry) -> None:
         self._shown[entry.id] = (Cursor.of(entry), entry.status)

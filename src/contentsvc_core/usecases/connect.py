@@ -16,10 +16,10 @@ from contentsvc_core.workflows.removals import Removed
 
 _BRANCH_LENGTH: Final = 255
 _NO_TOKEN: Final = Refusal(
-    RefusalKind.UNSUITABLE, "the token must be 1 to 1000 visible ASCII characters, without spaces", "token"
+    RefusalKind.INVALID, "the token must be 1 to 1000 visible ASCII characters, without spaces", "token"
 )
 _NO_BRANCH: Final = Refusal(
-    RefusalKind.UNSUITABLE, f"a branch's name is one line of 1 to {_BRANCH_LENGTH} characters", "branch"
+    RefusalKind.INVALID, f"a branch's name is one line of 1 to {_BRANCH_LENGTH} characters", "branch"
 )
 UNKNOWN: Final = Refusal(RefusalKind.NOT_FOUND, "Integration not found")
 REMOVED_MEANWHILE: Final = Refusal(

@@ -41,13 +41,13 @@ def connection_fault(full_name: str, repository_id: int | None, provider: str) -
     dialect = provider_named(provider)
     if dialect is None:
         slugs = ", ".join(each.slug for each in PROVIDERS)
-        return Refusal(RefusalKind.UNSUITABLE, f"unknown provider '{one_line(provider, 64)}': {slugs}", "provider")
+        return Refusal(RefusalKind.INVALID, f"unknown provider '{one_line(provider, 64)}': {slugs}", "provider")
     if not dialect.is_full_name(full_name):
         fault = f"'{one_line(full_name, 100)}' is not of the form OWNER/NAME"
-        return Refusal(RefusalKind.UNSUITABLE, fault, "full_name")
+        return Refusal(RefusalKind.INVALID, fault, "full_name")
     if repository_id is not None and not 1 <= repository_id <= MAX_REPOSITORY_ID:
         fault = f"the repository id must be from 1 to {MAX_REPOSITORY_ID}"
-        return Refusal(RefusalKind.UNSUITABLE, fault, "repository_id")
+        return Refusal(RefusalKind.INVALID, fault, "repository_id")
     return None
 
 
@@ -79,13 +79,13 @@ class Operator:
         name = one_line(name, NAME_LENGTH)
         chosen = slugify(name) if slug is None else slug
         if not name:
-            return Refusal(RefusalKind.UNSUITABLE, "an organization needs a name", "name")
+            return Refusal(RefusalKind.INVALID, "an organization needs a name", "name")
         if not chosen:
             fault = "no slug can be made from this name: give one, of a-z, 0-9 and inner hyphens"
-            return Refusal(RefusalKind.UNSUITABLE, fault, "slug")
+            return Refusal(RefusalKind.INVALID, fault, "slug")
         if not is_slug(chosen):
             fault = f"'{one_line(chosen, 64)}' is no slug: 1 to 64 of a-z, 0-9 and inner hyphens"
-            return Refusal(RefusalKind.UNSUITABLE, fault, "slug")
+            return Refusal(RefusalKind.INVALID, fault, "slug")
         zone = read_zone(time_zone)
         if isinstance(zone, Refusal):
             return zone

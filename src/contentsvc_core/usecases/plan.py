@@ -88,10 +88,10 @@ class Planner:
         if "name" in fields:
             name: str = fields["name"]
             if not one_line(name, NAME_LIMIT):
-                return Refusal(RefusalKind.UNSUITABLE, "a schedule needs a name", "name")
+                return Refusal(RefusalKind.INVALID, "a schedule needs a name", "name")
             if len(name) > NAME_LIMIT:
                 fault = f"a schedule's name has at most {NAME_LIMIT} characters"
-                return Refusal(RefusalKind.UNSUITABLE, fault, "name")
+                return Refusal(RefusalKind.INVALID, fault, "name")
         if "repository_ids" in fields:
             repository_ids: Sequence[int] = fields["repository_ids"]
             if not repository_ids:

@@ -12,7 +12,7 @@ from contentsvc_core.content.public.images import ImageKind, read_image
 from contentsvc_core.content.public.months import Month
 from contentsvc_core.organizations import Organization
 from contentsvc_core.ports import Changelogs, Clock, IdSource, Share
-from contentsvc_core.refusals import Refusal, invalid
+from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.edit import unshared
 
 #: The number of posts in a preview: enough to recognize the selection, and few enough for a terminal.
@@ -101,7 +101,7 @@ class ChangelogEditor:
 
     async def remove(self, changelog: PublicChangelog) -> Refusal | None:
         if changelog.is_first:
-            return invalid("id", "is that of the first changelog: hide it, it cannot be deleted")
+            return Refusal(RefusalKind.UNSUITABLE, "The first changelog cannot be deleted: hide it")
         await self._changelogs.remove(changelog)
         return None
 

@@ -180,13 +180,13 @@ def faults_of(fields: Mapping[str, Any]) -> list[Refusal]:
     faults = options_faults(fields)
     name: str = fields.get("name", "")
     if len(name) > NAME_LIMIT:
-        faults.append(Refusal(RefusalKind.UNSUITABLE, f"a trigger's name has at most {NAME_LIMIT} characters", "name"))
+        faults.append(Refusal(RefusalKind.INVALID, f"a trigger's name has at most {NAME_LIMIT} characters", "name"))
     if (excess := too_many_repositories("trigger", fields.get("repository_ids", ()))) is not None:
         faults.append(excess)
     kinds: Sequence[str] = fields.get("event_types", ())
     if (unknown := next((kind for kind in kinds if kind not in EVENT_TYPES), None)) is not None:
         fault = f"unknown event type '{one_line(unknown, 64)}': {', '.join(EVENT_TYPES)}"
-        faults.append(Refusal(RefusalKind.UNSUITABLE, fault, "event_types"))
+        faults.append(Refusal(RefusalKind.INVALID, fault, "event_types"))
     return faults
 
 

@@ -73,7 +73,7 @@ PATTERN_FIELDS: Final = ("branches", "tags", "paths", "scopes")
 def options_faults(values: Mapping[str, Any]) -> list[Refusal]:
     """Return the refusals of all patterns among the fields of a command, the first one of each field."""
     faults = ((name, pattern_fault(values.get(name, ()))) for name in PATTERN_FIELDS)
-    return [Refusal(RefusalKind.UNSUITABLE, fault, name) for name, fault in faults if fault is not None]
+    return [Refusal(RefusalKind.INVALID, fault, name) for name, fault in faults if fault is not None]
 
 
 def options_to_json(options: TriggerOptions) -> str | None:

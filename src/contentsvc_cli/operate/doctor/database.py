@@ -80,7 +80,7 @@ def _missing(settings: Settings) -> Finding:
     return warning(
         "database",
         f"there is no database at '{settings.database_file}' yet",
-        "'contentsvc serve' or 'contentsvc migrate' creates it; if there should be one, change to its folder, or set "
+        "'contentsvc init' or 'contentsvc serve' creates it; if there should be one, change to its folder, or set "
         "CONTENTSVC_DATABASE_URL as for the server",
     )
 
