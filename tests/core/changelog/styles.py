@@ -399,6 +399,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("The lamp is no longer available after a click", _CODE, _S.CHANGED),
         ("The list no longer includes sunken ships", _CODE, _S.CHANGED),
         ("Show breaking changes first", _CODE, _S.CHANGED),
+        ("Claim a breaking change only for lost lamps", _CODE, _S.CHANGED),
         ("Add minimum version check for Python 3.8", _CODE, _S.ADDED),
         ("Set minimum width on Windows 11", _CODE, _S.CHANGED),
         ("List API no longer supports whales", _CODE, _S.BREAKING),

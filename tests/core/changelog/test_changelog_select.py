@@ -143,6 +143,7 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("fix: battery drain in fog", "Fix battery drain in fog"),
         ("XSS in the notes of the lamp", "Fix XSS in the notes of the lamp"),
         ("Prevent XSS in the notes", "Prevent XSS in the notes"),
+        ("Tell vulnerabilities from features about them", "Tell vulnerabilities from features about them"),
         ("hotfix the lamp", "Fix the lamp"),
         ("impl Clone for Lamp", "Implement Clone for Lamp"),
     ],

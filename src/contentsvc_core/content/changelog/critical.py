@@ -86,8 +86,8 @@ MENDS_BREAKING: Final = late(
     r"(?:fix|avoid|prevent|revert|undo|restore|mitigate|repair|resolve|un-?break|address|handle|adapt"
     r"|adjust|work around"
     r"|document|mention|note|announce|describe|allow|warn|detect|report|test|check)(?:s|es|ed|d|ing)?\b"
-    r"|(?:display|follow|group|highlight|ignore|list|prepare|print|show|skip)(?:s|ed|d|ping|ing)? .*"
-    r"\b(?:breaking|\w*incompatib\w+|minim\w+)\b"
+    r"|(?:claim|classify|count|display|follow|group|highlight|ignore|list|prepare|print|show|skip)"
+    r"(?:s|ed|d|ping|ing)? .*\b(?:breaking|\w*incompatib\w+|minim\w+)\b"
     r"|(?:add|improve|make|show)(?:s|d|ed)? .*\b(?:check|checking|detection|label|message|note|section|test"
     r"|warning)s?\b",
     re.IGNORECASE,

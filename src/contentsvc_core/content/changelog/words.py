@@ -228,9 +228,9 @@ DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
 """}))  # fmt: skip
 #: First words of actions. Those in the list decide no section.
 _BEGIN_DEEDS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATION_VERBS | _table({None: """
-    await bind bypass declare defer delay drain fail forward inject invoke isolate link map mask mount omit pad populate
-    push query redirect refuse reload resize route scan scope shorten specify substitute surface swallow touch trim
-    truncate unescape unlock unset unwrap wake yield
+    ask await bind bypass declare defer delay deny distinguish drain fail forbid forward give inject invoke isolate
+    leave link map mask mount omit pad populate push query redirect refuse reload resize route say scan scope shorten
+    specify substitute surface swallow tell touch trim truncate unescape unlock unset unwrap wake yield
 """}).keys()  # fmt: skip
 #: The kinds in the names of news fragments: ``123.feature.md``, ``fix_a_thing.md``. A ``change`` is any news.
 FRAGMENTS: Final[Mapping[str, Section]] = _table({
