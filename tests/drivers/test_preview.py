@@ -15,6 +15,7 @@ from tests.server_process import COMMAND, PATIENCE_S
 from tests.terminal import on_terminal
 
 from contentsvc_cli.main import main
+from contentsvc_core.content.posts import ContentType
 
 
 @pytest.fixture(autouse=True)
@@ -182,6 +183,14 @@ def test_the_audience_and_a_house_style_set_how_it_looks(work: Work, tmp_path: P
     assert "the house style is not valid JSON" in ran(work, "--style", str(style)).stderr
 
 
+@pytest.mark.parametrize("content_type", ContentType)
+def test_each_content_type_has_a_preview(work: Work, content_type: ContentType) -> None:
+    (post,) = posts(work, "v1.1.0", "--type", content_type.value)
+
+    assert "the lamp from flickering" in post["markdown"]
+    assert ("## Fixed" in post["markdown"]) == (content_type is ContentType.CHANGELOG)
+
+
 def test_a_pipe_gets_markdown(work: Work) -> None:
     shown = ran(work, "v1.1.0").stdout
 
@@ -206,7 +215,8 @@ def test_upkeep_alone_is_no_news(tmp_path: Path) -> None:
     work.git("tag", "v1.0.0")
     work.commit("ci: cache the charts")
 
-    assert "Nothing that users notice" in ran(work, "v1.0.0..").stdout
+    assert "1 change to build and tools: nothing a reader notices. " in ran(work, "v1.0.0..").stdout
+    assert "nothing a reader of a post for X notices" in ran(work, "v1.0.0..", "--type", "twitter_post").stdout
     (post,) = posts(work, "v1.0.0..")
     assert (post["title"], post["markdown"], post["commits"]) == (None, None, 1)
 

@@ -17,6 +17,7 @@ from contentsvc_cli.start.previewing import Preview, previews, range_line, stret
 from contentsvc_cli.terminal.output import fail, misused
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_core.content.house_style import HouseStyle, merged, style_fault
+from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.style_fields import AUDIENCE, Audience, options_of, read_style
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
@@ -35,6 +36,14 @@ _PATHS: Final = ("/", "./", "../", "~")
 @click.option("--public", "audience", flag_value=Audience.PUBLIC.value, default=True, help="Write for users. [default]")
 @click.option(
     "--team", "audience", flag_value=Audience.TEAM.value, help="Write for the team: commits, upkeep and contributors."
+)
+@click.option(
+    "--type",
+    "content_type",
+    type=click.Choice([each.value for each in ContentType]),
+    default=ContentType.CHANGELOG.value,
+    show_default=True,
+    help="Content type of the posts.",
 )
 @click.option("--style", "style", type=click.File(), metavar="FILE", help="A house style in JSON, as for 'style set'.")
 @click.option(
@@ -64,6 +73,7 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
     path: str,
     range_: str | None,
     audience: str,
+    content_type: str,
     style: IO[str] | None,
     releases: int,
     days: int,
@@ -72,7 +82,7 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
     opens: bool,
     as_json: bool,
 ) -> None:
-    """Preview the changelog of the git checkout at PATH (default: the current folder).
+    """Preview the changelog of the git checkout at PATH (default: the current folder), or its posts of another type.
 
     Without a range it shows the changes since the last release, and the last releases; without releases, the last days.
     A range is FROM..TO, such as v1.0.0..HEAD, or one tag, such as v2.0.0, for that release. Releases are tags that name
@@ -94,7 +104,7 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
                 # Links would lead nowhere.
                 hosted = evolve(hosted, html_url="")
             ranges = stretches(repository, range_, releases=releases, days=days)
-            shown = list(previews(repository, hosted, ranges, options))
+            shown = list(previews(repository, hosted, ranges, options, ContentType(content_type)))
     except GitFailed as exc:
         more = ""
         if isinstance(exc, NoRepository):

@@ -10,9 +10,10 @@ from contentsvc_cli.develop.changes import Tag
 from contentsvc_cli.develop.git import Checkout, GitFailed
 from contentsvc_cli.develop.history import bodies
 from contentsvc_cli.develop.native_bodies import HostedRepository
-from contentsvc_core.content.changelog.writer import write_changelog
+from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.options import ChangelogOptions
-from contentsvc_core.content.writing import Brief, Chapter, Draft
+from contentsvc_core.content.posts import ContentType
+from contentsvc_core.content.writing import Brief, Chapter, Draft, Silence
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.text import storable
 from contentsvc_core.webhooks.providers.native import read_push
@@ -42,8 +43,12 @@ class Preview:
     commits: int
     #: Time of the release, or else of the newest commit; ISO 8601.
     at: str
-    #: ``None``: there is nothing to report.
-    draft: Draft | None
+    content: Draft | Silence
+
+    @property
+    def draft(self) -> Draft | None:
+        """The post; ``None``: there is nothing to report."""
+        return self.content if isinstance(self.content, Draft) else None
 
 
 def stretches(repository: Checkout, range_: str | None, *, releases: int, days: int) -> list[PreviewRange]:
@@ -84,7 +89,11 @@ def release_tags(tags: Iterable[Tag]) -> list[Tag]:
 
 
 def previews(
-    repository: Checkout, hosted: HostedRepository, ranges: Iterable[PreviewRange], options: ChangelogOptions
+    repository: Checkout,
+    hosted: HostedRepository,
+    ranges: Iterable[PreviewRange],
+    options: ChangelogOptions,
+    content_type: ContentType,
 ) -> Iterator[Preview]:
     ends = repository.shallow_ends()
     for stretch in ranges:
@@ -97,7 +106,7 @@ def previews(
                 "Fetch the rest with 'git fetch --unshallow --tags'"
             )
             raise GitFailed(message)
-        yield _preview(repository, hosted, stretch, pushes, options)
+        yield _preview(repository, hosted, stretch, pushes, options, content_type)
 
 
 def title(preview: Preview) -> str:
@@ -107,9 +116,10 @@ def title(preview: Preview) -> str:
 
 
 def text(preview: Preview) -> str:
-    if preview.draft is not None:
-        return preview.draft.markdown
-    return "Nothing that users notice: upkeep alone. `--team` lists it."
+    if isinstance(preview.content, Draft):
+        return preview.content.markdown
+    reason = preview.content.reason
+    return f"{reason[:1].upper()}{reason[1:]}. `contentsvc preview --team` lists the changes."
 
 
 def range_line(preview: Preview) -> str:
@@ -123,18 +133,21 @@ def _preview(
     stretch: PreviewRange,
     pushes: Sequence[Sequence[str]],
     options: ChangelogOptions,
+    content_type: ContentType,
 ) -> Preview:
     # Bodies in a code host's format, read by the service's own reader: the preview equals the service's post.
     events = [read_push(body).event for _, _, body in bodies(hosted, pushes, (), repository.commits)]
     newest = events[-1].commits[-1].timestamp if isinstance(events[-1], Push) else ""
     at = (stretch.tag.created_at if stretch.tag is not None else "") or newest
     brief = Brief(
+        content_type=content_type,
         chapters=(Chapter(repository=hosted.full_name, events=events),),
         release=None if stretch.tag is None else _release(hosted, stretch.tag, at),
         previous_tag=stretch.previous,
         options=options,
     )
-    return Preview(stretch=stretch, commits=sum(map(len, pushes)), at=at, draft=write_changelog(brief, options))
+    commits = sum(map(len, pushes))
+    return Preview(stretch=stretch, commits=commits, at=at, content=write_content(brief))
 
 
 def _release(hosted: HostedRepository, tag: Tag, at: str) -> Release:
