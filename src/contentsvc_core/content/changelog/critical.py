@@ -141,10 +141,14 @@ SECURITY: Final = Table(r"""
     \bsicherheitslücken? | \bfailles? de sécurité | \bvulnérabilités? | \bvulnerabilidad(?:es)?
 """)
 #: Subjects about vulnerabilities of other software: "Add a rule for XSS", "Report vulnerabilities in the dashboard".
+#: "Fix XSS in the rules" is about one of the software itself.
 OF_OTHERS: Final = late(
     r"(?!.*\b(?:CVE|GHSA)-)(?:(?:add|detect|document|find|flag|implement|list|report|scan|show|support)(?:s|ed|ing)? "
-    r"(?!.*\b(?:against|block|check|den[iy]|escap|fix|guard|mitigat|prevent|protect|reject|sanit|token|valid)\w*)"
-    r"|.*\b(?:detection|detector|false positive|rule|scanner)s?\b)",
+    r"(?!.*\b(?:against|block|check|den[iy]|escap|fix|guard|instead|mitigat|prevent|protect|reject|sanit|token|valid)\w*)"
+    r"|.*\bfalse positives?\b|(?!(?:fix|prevent|resolve)\w* .*\b(?:attacks?|bounds|escalation|escape|execution|free"
+    r"|injection|overflow|overrun|pollution|redos|redirect|service|smuggling|[cs]srf|traversal|vulnerabilit(?:y|ies)|xss)"
+    r" (?:\w+ )?(?:by|from|in|of|through|via|when|while|with) )"
+    r".*\b(?:detection|detector|rule|scanner)s?\b)",
     re.IGNORECASE,
 )
 #: The number of a vulnerability in a line of its own below a subject; updates of dependencies quote others.
