@@ -31,8 +31,8 @@ BREAKING: Final = Table(r"""
     \bnot backwards?[- ]compatible | \bbackwards compatibility break
     (?=.*\bsupport\b)^(?:drop|end|discontinue|cease|stop|abandon|retire|remove|removing|dropping)(?:s|d|ped|ped
         |ing)? (?:\S+ ){0,3}?support (?:for|of)\b
-    ^(?:drop|drops|dropped|dropping|discontinue) (?:\S+ ){0,2}?<PLATFORM>(?!\w)(?: ?(?:<VERSION>|and|or|/|,|&|[<>]=?
-        |<PLATFORM>|support|versions?|older|below|earlier|completely|entirely))*\.?$
+    ^(?:drop|drops|dropped|dropping|discontinue) (?:\S+ ){0,2}?<PLATFORM>(?!\w)(?: ?(?:(?:<VERSION>|and|or|<PLATFORM>
+        |support|versions?|older|below|earlier|completely|entirely)(?!\.?\w)|/|,|&|[<>]=?))*+\.?$
     (?=.*\bsupport\b)\b(?:drop|drops|dropped|dropping|remove|removes|removed
         |end(?:ed)?) (?:\S+ ){0,2}?<PLATFORM>\b[^,;]{0,20}\bsupport\b
     (?=.*\bsupport\b)\b<PLATFORM>\b[^,;]{0,30}\bsupport (?:(?:has|have) been |was |is )?(?:now )?(?:dropped|removed

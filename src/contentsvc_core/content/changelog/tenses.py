@@ -162,7 +162,7 @@ _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
 #: Two verbs with one object: ``Add or change the lid``.
-_TWO_VERBS: Final = late(r"([A-Za-z]+) (and|or|&) ([a-z]+) (?=\S)")
+_TWO_VERBS: Final = late(r"([A-Za-z]+) (and|or|&) ([a-z]+) (?!(?:and|or|&) )(?=\S)")
 #: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
 _NOT_IMPERATIVE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
 #: An action, unlike ``Raise an error``.
