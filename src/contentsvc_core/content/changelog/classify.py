@@ -98,7 +98,8 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
             if kind is not None:
                 break
     kind = kind or _WORDED[Section.CHANGED if touched.source else Section.OTHER]
-    if kind.section in _MAY_BREAK and critical.ADVISORY.search(message.body):
+    advised = "CVE-" in message.body or "GHSA-" in message.body
+    if advised and kind.section in _MAY_BREAK and critical.ADVISORY.search(message.body):
         return _SURE[Section.SECURITY]
     if breaks is Breaks.NOT:
         return kind
@@ -270,7 +271,8 @@ def _worded(seen: Evidence) -> Kind | None:
     section = seen.verb
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
-    if section in _MAY_DEPRECATE and seen.matches(patterns.DEPRECATION, of=_ASIDE.sub("", seen.text)):
+    deprecates = section in _MAY_DEPRECATE and seen.bits & patterns.DEPRECATION.bit
+    if deprecates and seen.matches(patterns.DEPRECATION, of=_ASIDE.sub("", seen.text)):
         return _WORDED[Section.DEPRECATED]
     if section is Section.ADDED and patterns.MISSING.match(seen.text):
         return _WORDED[Section.FIXED]

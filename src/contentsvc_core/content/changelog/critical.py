@@ -47,8 +47,9 @@ BREAKING: Final = Table(r"""
     (?=.*\bdrop(?:s|ped)?\b)\bsupport\b.*(?: and|,| &) drop(?:s|ped)? v?\d+\.\d
     (?=.*\bdrop(?:s|ped)?\b)(?:\band|,|&) drop(?:s|ped)? (?:support for )?<PLATFORM> ?v?\d
     ^drop(?:s|ped)? (?:support for )?(?:all )?(?:eol|end[- ]of[- ]life|unsupported) (?:versions of )?<PLATFORM>s?\b
-    ^(?:drop|remove)(?:s|d|ped)? (?:the )?(?:amd|cjs|commonjs|umd) (?:build|bundle|export|output)s?\b
-    \b(?:is|are) not supported any ?more\b | ^needs? <PLATFORM> ?<VERSION>
+    (?=.*\b(?:amd|cjs|commonjs|umd)\b)^(?:drop|remove)(?:s|d|ped)? (?:the )?(?:amd|cjs|commonjs|umd) (?:build|bundle
+        |export|output)s?\b
+    (?=.*\bsupported\b)\b(?:is|are) not supported any ?more\b | ^needs? <PLATFORM> ?<VERSION>
     ^(?:bump|increase|raise|set|update)(?:s|d)? (?:the )?(?:deployment target|minsdk\w*)\b.*\d
     \brequires? (?:a |an )?(?:data|database|manual) migration\b
     ^drop(?:s|ped)? (?:py|v)?\d+\.\d+(?=\Z| (?:&|and|support)\b| &)
@@ -134,7 +135,8 @@ SECURITY: Final = Table(r"""
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
     \bdouble[- ]free | \bsession (?:fixation|hijack\w*) | \bclickjacking | \baccount takeover
     (?=.*\bbypass\b)^(?!(?:add|allow|enable|implement|support)s?\b).*\bauth(?:entication)? bypass
-    \barbitrary (?:code|command)s? execution | \bremote code execution | \bsandbox escape | \bheap overflow
+    \barbitrary (?:code|command)s? execution | (?=.*\bexecution\b)\bremote code execution
+    \bsandbox escape | \bheap overflow
     \b(?:avoid|don't|do not|never|no longer|stop) (?:display|expos|log|print|send|show|stor)(?:e|es|ing|s)? (?:\S+ )
         {0,2}?(?:credentials?|secrets?|passwords?|(?:access|api|auth|refresh|session) tokens?|(?:api|private) keys?)\b
     \btmp race | \black of escaping | \bsecurity (?:update|upgrade) \S+ from \S*\d
@@ -153,9 +155,9 @@ OF_OTHERS: Final = late(
 )
 #: The number of a vulnerability in a line of its own below a subject; updates of dependencies quote others.
 ADVISORY: Final = late(
-    r"^(?:(?:address|fix|resolve)(?:[sd]|es|ed)?:? |security: )?[(\[]?(?:CVE-\d{4}-\d{4,7}|GHSA(?:-[0-9a-z]{4}){3})"
-    r"[)\]]?\.?$",
-    re.IGNORECASE | re.MULTILINE,
+    r"^(?:(?i:(?:address|fix|resolve)(?:[sd]|es|ed)?:? |security: ))?"
+    r"[(\[]?(?:CVE-\d{4}-\d{4,7}|GHSA(?:-[0-9a-z]{4}){3})[)\]]?\.?$",
+    re.MULTILINE,
 )
 REMOVING: Final = "remove removes removed removing drop drops dropped delete deletes deleted purge"
 #: The things may be parts of other things: "the call of `light()`", "lids in the menu".

@@ -70,10 +70,12 @@ INTERNAL: Final = Table(r"""
     ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
     ^fix(?:es|ed)? (?:the |some |all |more |compiler )*(?:compiler? errors?|(?:deprecation |compiler )?warnings
         |formatting|indentation|types|typing|type errors?)\Z
-    ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?:obsolete|old|outdated|stale) comments?
+    ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?=.*\bcomment)(?:obsolete|old|outdated|stale) comments?
     ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
-    ^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?|imports?|includes?|newlines?|semicolons?)\Z
-    ^add(?:s|ed)? (?:some |more )?debug(?:ging)? logging | internal helpers? | (?:for|improve) (?:better )?readability
+    (?=.*\b(?:assert|import|include|newline|semicolon))^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?
+        |imports?|includes?|newlines?|semicolons?)\Z
+    ^add(?:s|ed)? (?:some |more )?debug(?:ging)? logging | internal helpers?
+    (?=.*\breadability\b)(?:for|improve) (?:better )?readability
     ^improve[sd]? (?:the )?(?:code )?(?:comments|consistency|maintainability|naming|quality|structure)\Z
     ^(?:rework|restructure|rewrite)(?:s|ed)? (?:the |some )?internals
     ^uses? (?:an? )?(?:const|early returns?|guard clauses?|let|list comprehensions?|nullptr|optional chaining|pathlib
@@ -97,7 +99,8 @@ MISTYPED: Final = words_of(r"""
     ^(?:fix|update)(?:e?s|e?d)? (?:the )?snapshots?\Z | ^bump(?:s|ed)? (?:the )?(?:dependencies|deps|version)\Z
     ^remove[sd]? (?:the |an? |some )?unused (?:code|imports?|variables?)\Z
     ^update[sd]? (?:the )?(?:change ?log|read ?me)(?:\.\w+)?\Z
-    ^(?:(?:add|fix|update)(?:e?s|e?d)? )?(?:the |an? )?(?:eslint|prettier|storybook)(?: (?:config\w*|rules?|setup))?\Z
+    (?=.*\b(?:eslint|prettier|storybook)\b)^(?:(?:add|fix|update)(?:e?s|e?d)? )?(?:the |an? )?(?:eslint
+        |prettier|storybook)(?: (?:config\w*|rules?|setup))?\Z
     ^wip\b.* | ^makes? (?:the )?(?:\S+ )?(?:ci|clippy|compiler|eslint|lint\w*|mypy|ruff|tests?) happy\Z
     ^remove[sd]? (?:the |all |some )?(?:console\.\w+|debug(?:ging)? (?:code|logs?|output|prints?|statements?))\Z
     ^(?:appease|ignore|pacify|satisfy|silence|suppress)(?:e?s|e?d)? .*\b(?:clippy|eslint|flake8|mypy|pylint|pyright
@@ -143,7 +146,7 @@ STATED_FAULT: Final = words_of(r"""
 """)
 #: Deprecations without the verb.
 DEPRECATION: Final = words_of(r"""
-    ^(?:add|emit|issue|raise|show|throw|trigger)(?:e?s|ed)? (?:an? |the )?deprecation ?warnings?
+    (?=.*\bdeprecation)^(?:add|emit|issue|raise|show|throw|trigger)(?:e?s|ed)? (?:an? |the )?deprecation ?warnings?
         (?:\Z| (?:about|for|on) .*)
     ^mark(?:s|ed)? .* deprecated | ^(?:formally|officially|soft)[- ]deprecate[sd]? | ^announce[sd]? .*deprecation of
     (?=.*\bdeprecated\b)(?:is|are) (?:now )?deprecated
