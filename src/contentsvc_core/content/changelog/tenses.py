@@ -234,11 +234,12 @@ def _both_verbs(two: "re.Match[str]", rest: str) -> str:
 def _verb_form(first: "re.Match[str]", text: str) -> str | None:
     """Return the first verb of a subject in the tense of posts; ``None`` unless it is surely an imperative."""
     word, following = first[2].casefold(), first[3].casefold()
-    rest = _CLAUSE.sub("", text[first.end(2) :])
-    is_name = _NAME.fullmatch(rest) is not None or _FINITE.search(rest) is not None
-    if verb_form := _PHRASAL.get(f"{word} {following}"):
-        return None if is_name else verb_form
-    if first[1].casefold().rstrip(" -") in _ADVERBS_OF_BEHAVIOUR and _may_be_verb(word):
+    behaves = first[1].casefold().rstrip(" -") in _ADVERBS_OF_BEHAVIOUR and _may_be_verb(word)
+    verb_form, mostly = _PHRASAL.get(f"{word} {following}"), _VERB_FORMS_BEFORE_ARTICLE.get(word)
+    rest = _CLAUSE.sub("", text[first.end(2) :]) if verb_form or behaves or mostly else ""
+    if verb_form:
+        return None if _names_or_states(rest) else verb_form
+    if behaves:
         # Each other verb would need the same form: "Automatically add and remove lids".
         others = any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text))
         return None if others or _FINITE.search(rest) else _present(word)
@@ -246,16 +247,20 @@ def _verb_form(first: "re.Match[str]", text: str) -> str | None:
         return None
     if verb_form := "raised" if _RAISES_BOUND.match(text) else _VERB_FORMS.get(word):
         return verb_form
-    may_be, mostly = _VERB_FORMS_OR_NOUN.get(word) or _GERUNDS.get(word), _VERB_FORMS_BEFORE_ARTICLE.get(word)
+    may_be = _VERB_FORMS_OR_NOUN.get(word) or _GERUNDS.get(word)
     if may_be and (first[1] or not _FINITE.search(_CLAUSE.sub("", text))):
         return may_be
-    return mostly if mostly and (first[1] or (not is_name and _has_object(word, first, text, rest))) else None
+    return mostly if mostly and (first[1] or _has_object(word, first, text, rest)) else None
+
+
+def _names_or_states(rest: str) -> bool:
+    return _NAME.fullmatch(rest) is not None or _FINITE.search(rest) is not None
 
 
 def _has_object(verb: str, first: "re.Match[str]", text: str, rest: str) -> bool:
-    if _ARTICLE.match(first[3]):
-        return True
-    if _ADVERB_LAST.search(rest):
+    if _names_or_states(rest):
+        return False
+    if _ARTICLE.match(first[3]) or _ADVERB_LAST.search(rest):
         return True
     if _OF_A_NOUN.match(first[3]):
         return False
