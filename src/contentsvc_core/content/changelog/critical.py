@@ -32,7 +32,7 @@ BREAKING: Final = Table(r"""
     (?=.*\bsupport\b)^(?:drop|end|discontinue|cease|stop|abandon|retire|remove|removing|dropping)(?:s|d|ped|ped
         |ing)? (?:\S+ ){0,3}?support (?:for|of)\b
     ^(?:drop|drops|dropped|dropping|discontinue) (?:\S+ ){0,2}?<PLATFORM>(?!\w)(?: ?(?:(?:<VERSION>|and|or|<PLATFORM>
-        |support|versions?|older|below|earlier|completely|entirely)(?!\.?\w)|/|,|&|[<>]=?))*+\.?$
+        |support|versions?|older|below|earlier|completely|entirely)(?<! )(?!\.?\w)|/|,|&|[<>]=?)){0,12}\.?$
     (?=.*\bsupport\b)\b(?:drop|drops|dropped|dropping|remove|removes|removed
         |end(?:ed)?) (?:\S+ ){0,2}?<PLATFORM>\b[^,;]{0,20}\bsupport\b
     (?=.*\bsupport\b)\b<PLATFORM>\b[^,;]{0,30}\bsupport (?:(?:has|have) been |was |is )?(?:now )?(?:dropped|removed

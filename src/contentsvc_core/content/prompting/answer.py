@@ -23,7 +23,7 @@ HASHTAG_LIMITS: Final = {ContentType.LINKEDIN_POST: 3, ContentType.TWITTER_POST:
 _THOUGHTS: Final = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCED: Final = re.compile(r"```[A-Za-z]*[ \t]*\n(.*)\n```", re.DOTALL)
 #: The first fence inside a text is the end of a block: the text begins and ends with blocks of code.
-_CLOSED_INSIDE: Final = re.compile(r"(?:(?!```)[^\n]*+\n)*+```[ \t]*+(?:\n|\Z)")
+_CLOSED_INSIDE: Final = re.compile(r"(?:(?!```)[^\n]*\n)*```[ \t]*(?:\n|\Z)")
 #: A JSON object with text around it, in a code fence or not.
 _OBJECT: Final = re.compile(r"\{\s*\"(?:title|markdown)\"\s*:")
 #: The example in the prompt, "…", has none.
