@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from contentsvc_adapters.sql import SqlStores
 from contentsvc_adapters.sql.schema.deliveries import events
 from contentsvc_adapters.sql.schema.work import workflow_runs
-from contentsvc_core.errors import Unstorable
+from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import (
     SUSPECT_PATIENCE,
@@ -85,6 +85,28 @@ async def test_a_run_of_a_kind_of_a_newer_version_waits_for_its_nodes_and_others
     await databases.database.change(kind.values(type="push"))
     (run,) = await take(databases, [newer])
     assert (run.attempts, run.kills, run.error) == (1, 0, None)
+
+
+@pytest.mark.usefixtures("shared_clock")
+async def test_a_run_of_a_kind_of_a_newer_version_is_postponed_together_with_the_take(
+    databases: SqlStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    single = await tenant(databases, triggers=1)
+    (newer,) = await _pending(single, 0)
+    kind = update(events).where(events.c.id.in_(select(workflow_runs.c.event_id).where(workflow_runs.c.id == newer)))
+    await databases.database.change(kind.values(type="issue"))
+    SHARED_CLOCK.at = later(hours=2)
+
+    async def change(*_: object) -> None:
+        raise StoreUnavailable
+
+    await databases.executors.join(EXECUTOR)
+    with monkeypatch.context() as outage:
+        outage.setattr(type(databases.database), "change", change)
+        assert list(await databases.ledger.take([newer], EXECUTOR)) == []
+
+    SHARED_CLOCK.at = later(hours=3)
+    assert await due(databases, later(hours=3)) == [newer]
 
 
 async def test_of_concurrent_takers_one_gets_each_run(single: Tenant) -> None:

@@ -31,7 +31,7 @@ UNITS: Final = (
     # Commit messages.
     *("(#1)", " (#1)", "#1 ", "feat(", "feat: ", "a-by", 'Revert "', "abcdef01 ", "Refs: abcdef01\n", "[skip ci]"),
     *("\n\nCo-authored-by: a <a@b.cd>\n", "A: b\n"),
-    *("BREAKING CHANGE: b\n", "bump a from 1 to 2 ", "Merge pull request '"),
+    *("BREAKING CHANGE: b\n", "bump a from 1 to 2 ", "Merge pull request '", "and "),
     # Versions.
     *("1-", "-1", "1.0-rc1 "),
     # Prose.
@@ -68,6 +68,8 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "many attributes": lambda size: f"<meta {'= ' * (size // 2)}>",
     "nested data of a page": lambda size: f"<script type=application/ld+json>{'[' * size}</script>",
     "a long trailer": lambda size: "feat: a\n\nA: b\n" + "c\n" * (size // 2),
+    "dropped platforms": lambda size: "drop " + "python " * (size // 7) + "!",
+    "updated names": lambda size: "bump a to " + "and " * (size // 4) + "!",
     "nested reverts": lambda size: 'Revert "' * (size // 9) + "a" + '"' * (size // 9),
     "many hashes": lambda size: "revert: a\n\n" + "This reverts commit abcdef0. " * (size // 29),
     "a long label": lambda size: f"[{'a' * size}]: x",

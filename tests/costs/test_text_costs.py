@@ -19,7 +19,9 @@ from tests.costs.adversarial import FAMILIES, UNITS, Family, seconds
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.writers.openai_compatible import inert
 from contentsvc_core.content.changelog.bodies import explanation
+from contentsvc_core.content.changelog.classify import Breaks, classify
 from contentsvc_core.content.changelog.markdown import inline, masked_line, safe_url
+from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.forms import social_posts, write_content
@@ -65,6 +67,10 @@ _TERMS: Final[tuple[Term, ...]] = tuple(
 _PAGE: Final = "https://codehost.example/acme/lighthouse"
 #: The characters of one commit's message.
 _MESSAGE: Final = 1_000
+
+
+def _classified(subject: str) -> object:
+    return classify(parse(subject), breaks=Breaks.MAJOR)
 
 
 def _push(text: str) -> Push:
@@ -241,6 +247,13 @@ def test_mixtures_cost_in_proportion_to_their_length(before: str, unit: str, aft
         return before + unit * (size // len(unit) + 1) + after
 
     check_all(family)
+
+
+@pytest.mark.parametrize("subject", [f"drop {'python ' * 24}!", f"bump a to {'and ' * 32}!", f"{'and ' * 64}!"])
+def test_a_subject_that_nearly_matches_is_read_at_once(subject: str) -> None:
+    # With each word, a backtracking pattern or a recursion takes twice as long.
+    assert min(seconds(_classified, subject) for _ in range(2)) < _MOST
+    assert min(seconds(conjugated, subject) for _ in range(2)) < _MOST
 
 
 def test_a_text_that_nearly_matches_is_read_at_once() -> None:

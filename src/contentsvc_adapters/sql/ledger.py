@@ -132,11 +132,8 @@ class SqlRunLedger:
 
     async def take(self, ids: Sequence[str], executor: str) -> Sequence[WorkflowRun]:
         run_rows = await self._database.write(partial(self._take, list(dict.fromkeys(ids)), executor)) if ids else ()
-        if newer := [row.id for row in run_rows if row.type not in _KNOWN_KINDS]:
-            with suppress(StoreUnavailable):
-                await self._database.change(self._postponing(newer))
         # Events are read one by one after the take: an unreadable event must not hold up the other runs each time.
-        runs, unreadable = await self._events.runs([row for row in run_rows if row.type in _KNOWN_KINDS])
+        runs, unreadable = await self._events.runs(run_rows)
         for id_, reason in unreadable.items():
             ended = update(workflow_runs).where(workflow_runs.c.id == id_, has_status(RunStatus.RUNNING))
             # A failure here must not lose the other runs: the unreadable run fails when it is recovered and taken
@@ -166,7 +163,10 @@ class SqlRunLedger:
         if not own:
             return ()
         run_rows = {row.id: row for row in connection.execute(self._runs_by_id, {"ids": own})}
-        return [run_rows[id_] for id_ in ids if id_ in run_rows]
+        if newer := [row.id for row in run_rows.values() if row.type not in _KNOWN_KINDS]:
+            # In the same transaction: such a run is at no time this executor's, which would not perform it.
+            connection.execute(self._postponing(newer))
+        return [run_rows[id_] for id_ in ids if id_ in run_rows and id_ not in newer]
 
     async def owns(self, run: WorkflowRun) -> bool:
         query = select(exists().where(owned_by_taker(run)))

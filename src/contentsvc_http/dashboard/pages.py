@@ -156,7 +156,7 @@ def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200
 
 
 def digest(*shown: object) -> str:
-    """Return a digest of what a page shows, which shows later whether the page is outdated."""
+    """Return a digest of what a page shows; a later request compares it, to find out whether the page is outdated."""
     return sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -31,8 +31,8 @@ BREAKING: Final = Table(r"""
     \bnot backwards?[- ]compatible | \bbackwards compatibility break
     (?=.*\bsupport\b)^(?:drop|end|discontinue|cease|stop|abandon|retire|remove|removing|dropping)(?:s|d|ped|ped
         |ing)? (?:\S+ ){0,3}?support (?:for|of)\b
-    ^(?:drop|drops|dropped|dropping|discontinue) (?:\S+ ){0,2}?<PLATFORM>(?!\w)(?: ?(?:<VERSION>|and|or|/|,|&|[<>]=?
-        |<PLATFORM>|support|versions?|older|below|earlier|completely|entirely))*\.?$
+    ^(?:drop|drops|dropped|dropping|discontinue) (?:\S+ ){0,2}?<PLATFORM>(?!\w)(?: ?(?:(?:<VERSION>|and|or|<PLATFORM>
+        |support|versions?|older|below|earlier|completely|entirely)(?<! )(?!\.?\w)|/|,|&|[<>]=?)){0,12}\.?$
     (?=.*\bsupport\b)\b(?:drop|drops|dropped|dropping|remove|removes|removed
         |end(?:ed)?) (?:\S+ ){0,2}?<PLATFORM>\b[^,;]{0,20}\bsupport\b
     (?=.*\bsupport\b)\b<PLATFORM>\b[^,;]{0,30}\bsupport (?:(?:has|have) been |was |is )?(?:now )?(?:dropped|removed
@@ -143,10 +143,14 @@ SECURITY: Final = Table(r"""
     \bsicherheitslücken? | \bfailles? de sécurité | \bvulnérabilités? | \bvulnerabilidad(?:es)?
 """)
 #: Subjects about vulnerabilities of other software: "Add a rule for XSS", "Report vulnerabilities in the dashboard".
+#: "Fix XSS in the rules" is about one of the software itself.
 OF_OTHERS: Final = late(
     r"(?!.*\b(?:CVE|GHSA)-)(?:(?:add|detect|document|find|flag|implement|list|report|scan|show|support)(?:s|ed|ing)? "
-    r"(?!.*\b(?:against|block|check|den[iy]|escap|fix|guard|mitigat|prevent|protect|reject|sanit|token|valid)\w*)"
-    r"|.*\b(?:detection|detector|false positive|rule|scanner)s?\b)",
+    r"(?!.*\b(?:against|block|check|den[iy]|escap|fix|guard|instead|mitigat|prevent|protect|reject|sanit|token|valid)\w*)"
+    r"|.*\bfalse positives?\b|(?!(?:fix|prevent|resolve)\w* .*\b(?:attacks?|bounds|escalation|escape|execution|free"
+    r"|injection|overflow|overrun|pollution|redos|redirect|service|smuggling|[cs]srf|traversal|vulnerabilit(?:y|ies)|xss)"
+    r" (?:\w+ )?(?:by|from|in|of|through|via|when|while|with) )"
+    r".*\b(?:detection|detector|rule|scanner)s?\b)",
     re.IGNORECASE,
 )
 #: The number of a vulnerability in a line of its own below a subject; updates of dependencies quote others.

@@ -213,7 +213,7 @@ DEPENDENCY: Final = Table(r"""
         | in| \[|:) ?.*| \(.*| for .*)?
     <UPDATE> (?:the )?(?:\w+ )?(?:bound|requirement|constraint|limit)s? (?:of|for
         |on) (?P<bounded>[\w@/.-]+) from\ \W{0,3}v?(?P<lowest>\d[\w.+-]*)\S* to \W{0,3}v?(?P<least>\d[\w.+-]*).*
-    <UPDATE> (?P<among>[\w@/.-]+)(?:,? (?:and )?[\w@/.-]+)* from \S+ to \S+.*
+    <UPDATE> (?P<among>[\w@/.-]+)(?:,? (?:and )?+[\w@/.-]+)* from \S+ to \S+.*
     <UPDATE> (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node|third[- ]party|outdated
         |minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y|ies)|deps|lock ?files?
         |packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?

@@ -119,6 +119,13 @@ _OF_A_NOUN: Final = late(
     r"|sequence|setting|size|state|statement|status|style|table|test|theme|time|timeout|tree|type|value|view)(?:s|es)?\Z",
     re.IGNORECASE,
 )
+#: Names of parts of a product, whose beginnings look like verbs: "Copy to clipboard button", "Read only mode".
+_NAME: Final = late(
+    r"(?: (?!(?:the|an?|any|each|every|its|no|new|this|that|their|your|missing|non-\w+)\b)[\w-]+){1,4}"
+    r" (?:button|checkbox|dialog|error|field|link|menu(?: item)?|mode|option|page|pop-?up|screen|setting|shortcut|tab"
+    r"|toggle|view)\Z",
+    re.IGNORECASE,
+)
 #: The adverb behind an object: ``Load lids lazily``.
 _ADVERB_LAST: Final = late(r" \w{3,}ly\Z", re.IGNORECASE)
 #: "Updating all images" is an action, too.
@@ -155,7 +162,7 @@ _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
 #: Two verbs with one object: ``Add or change the lid``.
-_TWO_VERBS: Final = late(r"([A-Za-z]+) (and|or|&) ([a-z]+) (?=\S)")
+_TWO_VERBS: Final = late(r"([A-Za-z]+) (and|or|&) ([a-z]+) (?!(?:and|or|&) )(?=\S)")
 #: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
 _NOT_IMPERATIVE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
 #: An action, unlike ``Raise an error``.
@@ -227,27 +234,33 @@ def _both_verbs(two: "re.Match[str]", rest: str) -> str:
 def _verb_form(first: "re.Match[str]", text: str) -> str | None:
     """Return the first verb of a subject in the tense of posts; ``None`` unless it is surely an imperative."""
     word, following = first[2].casefold(), first[3].casefold()
-    if verb_form := _PHRASAL.get(f"{word} {following}"):
-        return verb_form
-    if first[1].casefold().rstrip(" -") in _ADVERBS_OF_BEHAVIOUR and _may_be_verb(word):
-        return _present(word)
+    behaves = first[1].casefold().rstrip(" -") in _ADVERBS_OF_BEHAVIOUR and _may_be_verb(word)
+    verb_form, mostly = _PHRASAL.get(f"{word} {following}"), _VERB_FORMS_BEFORE_ARTICLE.get(word)
+    rest = _CLAUSE.sub("", text[first.end(2) :]) if verb_form or behaves or mostly else ""
+    if verb_form:
+        return None if _names_or_states(rest) else verb_form
+    if behaves:
+        # Each other verb would need the same form: "Automatically add and remove lids".
+        others = any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text))
+        return None if others or _FINITE.search(rest) else _present(word)
     if _NOT_IMPERATIVE.match(text) or _AFTER_NOUN.match(following):
         return None
     if verb_form := "raised" if _RAISES_BOUND.match(text) else _VERB_FORMS.get(word):
         return verb_form
-    may_be, mostly = _VERB_FORMS_OR_NOUN.get(word) or _GERUNDS.get(word), _VERB_FORMS_BEFORE_ARTICLE.get(word)
+    may_be = _VERB_FORMS_OR_NOUN.get(word) or _GERUNDS.get(word)
     if may_be and (first[1] or not _FINITE.search(_CLAUSE.sub("", text))):
         return may_be
-    return mostly if mostly and (first[1] or _has_object(word, first, text)) else None
+    return mostly if mostly and (first[1] or _has_object(word, first, text, rest)) else None
 
 
-def _has_object(verb: str, first: "re.Match[str]", text: str) -> bool:
-    if _ARTICLE.match(first[3]):
-        return True
-    rest = _CLAUSE.sub("", text[first.end(2) :])
-    if _FINITE.search(rest):
+def _names_or_states(rest: str) -> bool:
+    return _NAME.fullmatch(rest) is not None or _FINITE.search(rest) is not None
+
+
+def _has_object(verb: str, first: "re.Match[str]", text: str, rest: str) -> bool:
+    if _names_or_states(rest):
         return False
-    if _ADVERB_LAST.search(rest):
+    if _ARTICLE.match(first[3]) or _ADVERB_LAST.search(rest):
         return True
     if _OF_A_NOUN.match(first[3]):
         return False

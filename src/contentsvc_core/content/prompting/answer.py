@@ -22,6 +22,8 @@ HASHTAG_LIMITS: Final = {ContentType.LINKEDIN_POST: 3, ContentType.TWITTER_POST:
 # The thoughts of a reasoning model, if its server does not separate them from the answer.
 _THOUGHTS: Final = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCED: Final = re.compile(r"```[A-Za-z]*[ \t]*\n(.*)\n```", re.DOTALL)
+#: The first fence inside a text is the end of a block: the text begins and ends with blocks of code.
+_CLOSED_INSIDE: Final = re.compile(r"(?:(?!```)[^\n]*\n)*```[ \t]*(?:\n|\Z)")
 #: A JSON object with text around it, in a code fence or not.
 _OBJECT: Final = re.compile(r"\{\s*\"(?:title|markdown)\"\s*:")
 #: The example in the prompt, "…", has none.
@@ -39,15 +41,29 @@ _BEFORE_TEXT: Final = re.compile(
     r"\A(?:(?:absolutely|certainly|gladly|gerne|of course|okay|sure|claro|bien sûr|natürlich)\b"
     r"(?:[,.!]? (?:happy to help|here you go|thing))?[.:!,][ \t]*)?"
     rf"(?:(?:here(?:['\u2019]s| is| are)|below is|hier (?:ist|sind)|voici|aquí (?:está|tienes?))"
-    rf" (?:an?|the|my|your|ihre?|dein|euer|der|das|le|la|votre|el|tu|su|un|una) (?:[\w-]+ ){{0,3}}?{_TEXT}\b"
-    r"[^\n]{0,120}?)?[.:!]?[ \t]*(?=\n|\Z)",
+    rf" (?:an?|the|my|your|ihre?|dein|euer|der|das|le|la|votre|el|tu|su|un|una) (?:[\w-]+ ){{0,3}}?{_TEXT}"
+    # No noun follows: "Here is the draft mode" names a feature.
+    r"(?:,? (?:about|announcing|as|based|covering|for|from|in|of|on|with|you|für|über|pour|sobre|sur|para)\b"
+    r"[^\n]{0,120}?)?)?[.:!]?[ \t]*(?=\n|\Z)",
     re.IGNORECASE,
+)
+#: What the person who asked may do with the text. "Feel free to try the new version" is for its readers.
+_EDITS: Final = (
+    r"(?:adjust\w*|changes?|edit(?:s|ed|ing)?|format|modif\w+|revis\w+|rewrit\w+|(?:longer|shorter)(?= or\b|\W*\Z)|tone"
+    r"|tweak\w*|versions?)\b"
 )
 #: The same behind the text: "Let me know if you would like a shorter version!".
 _AFTER_TEXT: Final = re.compile(
-    r"\(?(?:feel free to|if you(?:['\u2019]d| would) like|let me know if|please let me know|want me to"
-    r"|would you like(?: me)? to)\b.*\b(?:adjust|adjustments?|changes?|edits?|formats?|longer|modif\w+|revis\w+|rewrite"
-    r"|shorter|tone|tweaks?|versions?)\b|i hope (?:it|that|this) helps",
+    r"\(?(?:(?:please )?let me know if"
+    r"(?: (?:an?|another|any|anything|be|different|further|have|i|in|is|it|like|longer|make|me|minor|more|need|needs"
+    r"|other|prefer|shorter|should|some|specific|the|there(?:['\u2019]s)?|this|to|want|would|you|you['\u2019]d)){0,12}?"
+    rf" {_EDITS}|(?:want|would you like) me to {_EDITS}"
+    rf"|if you(?:['\u2019]d| would) like\b.{{0,150}}?\b{_EDITS}.{{0,150}}?"
+    r"\b(?:i can|i['\u2019](?:d|m)|just (?:ask|say)|let me know)\b"
+    r"|feel free to (?:adjust|change|customi[sz]e|edit|modify|revise|tailor|tweak)\b.{0,150}?\b(?:as (?:needed|you)"
+    r"|draft|length|placeholders?|text|this (?:changelog|post|tweet|version)|tone|to (?:fit|match|suit) your|wording"
+    r"|your needs)\b"
+    r"|i hope (?:it|that|this) helps)",
     re.IGNORECASE,
 )
 _RULE: Final = re.compile(r"[-*_]{3,}")
@@ -158,6 +174,8 @@ def _without_title(markdown: str, title: str) -> str:
 def _without_talk(markdown: str) -> str:
     """Return a text without a code fence around it and without sentences to the person who asked for it."""
     fenced = _FENCED.fullmatch(markdown.strip())
+    if fenced and _CLOSED_INSIDE.match(fenced[1]):
+        fenced = None
     text = _BEFORE_TEXT.sub("", fenced[1].strip() if fenced else markdown.strip()).strip()
     before, _, last = text.rpartition("\n")
     if _AFTER_TEXT.match(last):

@@ -210,7 +210,7 @@ document.addEventListener("htmx:beforeOnLoad", (event) => {
 function showStale(event) {
   const { target, xhr } = event.detail;
   const isPreview = target.matches("#preview, #style-preview");
-  // A live page with a refusal has been told why.
+  // A live page shows the reason of a refusal already.
   if ((isPreview ? target : document).querySelector(".stale") || (!isPreview && xhr.status && xhr.status < 500)) {
     return;
   }
