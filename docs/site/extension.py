@@ -177,8 +177,8 @@ def _folder_body(app: Sphinx, path: str, name: str) -> str:
 
 def _first_line(path: Path) -> str:
     file = path / "__init__.py" if path.is_dir() else path
-    said = ast.get_docstring(ast.parse(file.read_text("utf-8"))) if file.is_file() else None
-    return (said or "").partition("\n")[0].replace("``", "").replace("<", "&lt;")
+    docstring = ast.get_docstring(ast.parse(file.read_text("utf-8"))) if file.is_file() else None
+    return (docstring or "").partition("\n")[0].replace("``", "").replace("<", "&lt;")
 
 
 def _file_body(app: Sphinx, path: str) -> str:

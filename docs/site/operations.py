@@ -34,8 +34,8 @@ def operations_page(document: _Object) -> str:
                 (subject, *_) = operation.get("tags") or ["else"]
                 subjects.setdefault(subject, []).append(_operation(method, path, operation))
     texts = [
-        f"## {_TITLES.get(subject, subject[:1].upper() + subject[1:])}\n\n" + "\n".join(told)
-        for subject, told in subjects.items()
+        f"## {_TITLES.get(subject, subject[:1].upper() + subject[1:])}\n\n" + "\n".join(lines)
+        for subject, lines in subjects.items()
     ]
     schemas: _Object = document.get("components", {}).get("schemas", {})
     bodies = [f"### {name}\n\n{_schema(schemas[name])}" for name in sorted(schemas)]
@@ -66,9 +66,9 @@ def _operation(method: str, path: str, operation: _Object) -> str:
         )
         parts.append(_table(("parameter", "in", "type", "", "meaning"), rows))
     if body := operation.get("requestBody"):
-        kinds = "; ".join(f"`{kind}`: {_type(told.get('schema', {}))}" for kind, told in body["content"].items())
+        kinds = "; ".join(f"`{kind}`: {_type(entry.get('schema', {}))}" for kind, entry in body["content"].items())
         parts.append(f"**Body** ({_needed(body.get('required', False))}): {kinds}\n")
-        examples = (told["example"] for told in body["content"].values() if "example" in told)
+        examples = (entry["example"] for entry in body["content"].values() if "example" in entry)
         parts += [f"```json\n{json.dumps(each, indent=2)}\n```\n" for each in examples]
     rows = ((f"`{status}`", _content(answer), _words(answer)) for status, answer in operation["responses"].items())
     parts.append(_table(("answer", "body", "when"), rows))
@@ -76,7 +76,7 @@ def _operation(method: str, path: str, operation: _Object) -> str:
 
 
 def _content(answer: _Object) -> str:
-    return ", ".join(_type(told.get("schema", {})) for told in answer.get("content", {}).values())
+    return ", ".join(_type(entry.get("schema", {})) for entry in answer.get("content", {}).values())
 
 
 def _schema(schema: _Object) -> str:
@@ -85,8 +85,8 @@ def _schema(schema: _Object) -> str:
         return f"{text}{_type(schema)}\n"
     required = set(schema.get("required", ()))
     rows = (
-        (f"`{name}`", _type(told), _needed(name in required), _words(told))
-        for name, told in schema["properties"].items()
+        (f"`{name}`", _type(entry), _needed(name in required), _words(entry))
+        for name, entry in schema["properties"].items()
     )
     return text + _table(("field", "type", "", "meaning"), rows)
 
@@ -111,7 +111,7 @@ def _type(schema: _Object) -> str:
     text = f"list of {_type(schema['items'])}" if kind == "array" and "items" in schema else kind
     if "format" in schema:
         text += f" ({schema['format']})"
-    bounds = [said.format(schema[key]) for key, said in _BOUNDS.items() if key in schema]
+    bounds = [words.format(schema[key]) for key, words in _BOUNDS.items() if key in schema]
     return ", ".join([text, *bounds, *_default(schema)])
 
 
@@ -119,8 +119,8 @@ def _default(schema: _Object) -> list[str]:
     return [] if schema.get("default") is None else [f"`{schema['default']}` unless given"]
 
 
-def _words(told: _Object) -> str:
-    return _sentence(told.get("description") or told.get("schema", {}).get("description", ""))
+def _words(entry: _Object) -> str:
+    return _sentence(entry.get("description") or entry.get("schema", {}).get("description", ""))
 
 
 def _sentence(text: str) -> str:

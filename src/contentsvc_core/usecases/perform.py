@@ -257,7 +257,7 @@ class Performer:
             case Completion.GONE:
                 pass
             case Completion.OVERTAKEN:
-                message = "another run has meanwhile told one of these releases"
+                message = "another run has meanwhile reported one of these releases"
                 raise RuntimeError(message)
 
     async def _rendered(self, markdown: str) -> tuple[str, str]:

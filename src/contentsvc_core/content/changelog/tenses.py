@@ -63,7 +63,7 @@ _BEFORE_ARTICLE: Final = """
     emphasize encode enter erase escape estimate eval exit explain export fail favor feed fetch fill filter find
     fire flag flatten flip flush focus fold follow force forward freeze gate get give grant group guard
     highlight hook import index inline inspect install iterate join jump kill launch leave let lift link list
-    load lock log loop map mark match mention merge mirror mock mount nest nudge offer omit open order override
+    load lock log loop map mark match merge mirror mock mount nest nudge offer open order override
     pad parse pass paste pause pick pin place poll post prefix preload prepare press print process produce
     profile promote prompt prune publish pull purge push put query queue quote read receive record redirect
     reference reflect register reload remap remember render repair replay report rerun reset resize restart
