@@ -156,8 +156,10 @@ class DbosExecution:
         await self._destroy()
 
     async def _destroy(self) -> None:
-        with contextlib.suppress(Exception):
+        try:
             await asyncio.wait_for(in_thread(DBOS.destroy, name="engine's end"), _END_S)
+        except Exception as exc:  # noqa: BLE001  # the process ends all the same
+            logging.getLogger(__name__).warning("the engine could not be ended: %s", type(exc).__name__)
         # DBOS has replaced the loop's default executor by its own, and closes that one.
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
 

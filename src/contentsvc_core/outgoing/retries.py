@@ -26,6 +26,8 @@ MAX_ATTEMPTS: Final = len(DELAYS) + 1
 MAX_RETRY_AFTER: Final = timedelta(hours=10)
 #: The largest random part added to a pause, as a fraction: messages that failed together are spread out.
 JITTER: Final = 0.2
+#: The pause between two tries to store an outcome in an outage of the store, in seconds: a lease lasts a minute.
+OUTAGE_PAUSE_S: Final = 1.0
 #: The statuses whose ``Retry-After`` counts (RFC 9110, section 10.2.3; RFC 6585, section 4).
 _ASKS_TO_WAIT: Final = frozenset({429, 503})
 _GONE: Final = 410

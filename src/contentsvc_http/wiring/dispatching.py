@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 from contentsvc_adapters.outgoing.worker import DispatchWorker
 from contentsvc_adapters.pacing import Notifier
 from contentsvc_core.content.site_addresses import SiteHost, read_site_hosts
-from contentsvc_core.outgoing.retries import Answer, AttemptResult, NotSent
+from contentsvc_core.outgoing.retries import OUTAGE_PAUSE_S, Answer, AttemptResult, NotSent
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.dispatch import Dispatcher
 from contentsvc_http.faults import log_fault
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: The time for which a stop waits for answers, in seconds.
 _GRACE_S: Final = 1.0
-#: The pause between two tries to store an outcome in an outage of the database, in seconds: a lease lasts a minute.
-_OUTAGE_PAUSE_S: Final = 1.0
 _SENDER: Final = "contentsvc_adapters.outgoing.sender"
 
 
@@ -62,7 +60,7 @@ async def dispatching(
         ids,
         base_url=settings.base_url,
         mails=mails,
-        pause=lambda: asyncio.sleep(_OUTAGE_PAUSE_S),
+        pause=lambda: asyncio.sleep(OUTAGE_PAUSE_S),
     )
     worker = DispatchWorker(dispatcher, on_fault=log_fault, on_sent=on_sent)
     writes.listen(worker.expect)

@@ -11,6 +11,7 @@ import structlog
 from contentsvc_adapters.mail import TIMEOUT_S, SmtpSender
 from contentsvc_adapters.pacing import Notifier, Pacer
 from contentsvc_core.outgoing.letters import MailResult, SentLetter
+from contentsvc_core.outgoing.retries import OUTAGE_PAUSE_S
 from contentsvc_core.outgoing.smtp import SmtpServer
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.mail import BATCH_SIZE, Mailer
@@ -22,8 +23,6 @@ _LOOK_EVERY_S: Final = 2.0
 _RARELY_S: Final = 8.0
 #: The time for which a stop waits for the mails of one connection, in seconds.
 _GRACE_S: Final = 3.0
-#: The pause between two tries to store an outcome in an outage of the database, in seconds: leases last minutes.
-_OUTAGE_PAUSE_S: Final = 1.0
 #: The minimum time between two log lines with the same fault of the mail server, in seconds.
 _QUIET_S: Final = 60.0
 _LOG: Final = structlog.get_logger("contentsvc")
@@ -78,7 +77,7 @@ async def mailing(
         every=timedelta(minutes=settings.mail_every_minutes),
         on_posted=MailReport(on_posting),
         on_fault=log_fault,
-        pause=lambda: asyncio.sleep(_OUTAGE_PAUSE_S),
+        pause=lambda: asyncio.sleep(OUTAGE_PAUSE_S),
     )
     stopping = asyncio.Event()
     pacer = Pacer(_LOOK_EVERY_S, _RARELY_S)
