@@ -38,7 +38,7 @@ from contentsvc_core.on_demand import late
 _MAY_BREAK: Final = frozenset({Section.ADDED, Section.CHANGED, Section.REMOVED, Section.FIXED, Section.OTHER})
 _NEWS: Final = frozenset({Section.ADDED, Section.FIXED, Section.PERFORMANCE})
 _MAY_DEPRECATE: Final = frozenset({None, Section.ADDED, Section.CHANGED})
-#: Verbs of upkeep that are also deeds for users, where the words name a part of the product: "Simplify the page".
+#: Verbs of upkeep that also change what users see, where the words name a part of the product: "Simplify the page".
 _MAY_BE_SEEN: Final = frozenset({
     "consolidate", "dedupe", "deduplicate", "modernize", "pin", "reorder", "reorganize", "restructure", "silence",
     "simplify",
@@ -243,11 +243,11 @@ def _worded_upkeep(seen: Evidence) -> Kind | None:
         return _WORDED[Section.ADDED]
     # A change of code is not internal because it matters to tests, nor a fix because it has a private cause.
     private = seen.names_private and not (seen.touched.source and seen.verb is Section.FIXED)
-    deed = _ASIDE.sub("", seen.text) if seen.touched.source else None
+    without_aside = _ASIDE.sub("", seen.text) if seen.touched.source else None
     seen_by_users = seen.touched.source and _is_seen(seen)
     noticed = seen_by_users or (seen.touched.source and seen.first in words.NOTICED_VERBS)
     tidies = seen.first in words.INTERNAL_VERBS and not seen_by_users
-    inside = tidies or private or (not noticed and seen.matches(patterns.INTERNAL, of=deed))
+    inside = tidies or private or (not noticed and seen.matches(patterns.INTERNAL, of=without_aside))
     return _WORDED[Section.INTERNAL] if inside else None
 
 

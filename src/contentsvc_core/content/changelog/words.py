@@ -227,7 +227,7 @@ DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
 """}))  # fmt: skip
 #: First words of actions. Those in the list decide no section.
-_BEGIN_DEEDS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATION_VERBS | _table({None: """
+_FIRST_VERBS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATION_VERBS | _table({None: """
     ask await bind bypass declare defer delay deny distinguish drain fail forbid forward give inject invoke isolate
     leave link map mask mount omit pad populate push query redirect refuse reload resize route say scan scope shorten
     specify substitute surface swallow tell touch trim truncate unescape unlock unset unwrap wake yield
@@ -350,14 +350,14 @@ def imperative(text: str) -> str:
 
 
 def with_verb(text: str, section: Section, kind: str = "") -> str:
-    """Return a fix or a new thing that is only named with a verb: ``Empty value error`` as ``Fix empty value error``.
+    """Add a verb to a fix or a new thing that is only named: ``Empty value error`` is ``Fix empty value error``.
 
     ``kind`` is the type of the subject; it may be the verb.
     """
     if section not in _NAMED_WITHOUT_VERB and kind not in _VERBS_AS_TYPES:
         return text
     first = text.partition(" ")[0].casefold()
-    begins = first in _BEGIN_DEEDS
+    begins = first in _FIRST_VERBS
     if kind in _VERBS_AS_TYPES:
         return text if begins or _MAY_DO.match(text) else f"{kind.capitalize()} {continued(text)}"
     verb, named = _NAMED_WITHOUT_VERB[section]
