@@ -306,22 +306,30 @@ _FILE: Final = (
     "(?:c|cc|cfg|cpp|cs|css|dart|env|ex|exs|go|gradle|h|hcl|hpp|html|ini|java|js|json|jsx|kt|kts|lua|m|php|plist"
     "|properties|proto|py|pyi|rb|rs|scss|sh|sql|swift|tf|toml|ts|tsx|vue|xml|ya?ml)"
 )
+#: Words that say nothing about a change. A subject of such words alone is empty: "Added some more stuff".
+_NOTHING: Final = """
+    a adds? added adding adjust(?:ed|ments?|s)? again all also an and attempt bugs? bugfix(?:es)? bunch changed?
+    changes changing code commit corrections? did do done edit(?:ed|s)? enhancements? errors? few final finally first
+    fix(?:ed|es|ing|up)? for general hope hopefully hot i idk improv(?:e|ed|es|ements?|ing) is issues? it last little
+    lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops other please
+    problems? progress promise quick real really remaining same several silly small some stuff stupid
+    that the these things? this time tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
+    working works yet
+    behoben diverse einige fehler fehlerbehebung(?:en)? kleine kleinere korrektur(?:en)? und verbesserung(?:en)?
+    verschiedene weitere änderung(?:en)? anpassung(?:en)?
+    améliorations changements corrections de divers diverses et mineures modifications petites petits quelques
+    ajustes arreglos cambios? correcciones errores mejoras? menores pequeñas pequeños varias varios y
+"""
 #: Subjects without information for readers, whatever they touch.
 EMPTY: Final = Table(r"""
-    (?:update|updates|updated|changes?|fix|fixes|fixed|fixup|more fixes|oops|whoops|wip|cleanup|clean up|tmp|temp|test
-        |testing|misc\w*|minor|typos?|stuff|tweaks?|nits?|ok|done|initial commit|small (?:fix(?:es)?|changes?)
-        |minor (?:fix(?:es)?|changes?|tweaks?|updates?)|address (?:review )?(?:comments?|feedback)|review|feedback
-        |address pr .*|apply suggestions.*|merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable
-        |sync|format
-        |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:first|temp
-        |temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?|feedback)
-        |add files via upload|(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other
-        |bug|code) )+(?:bug ?fix(?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments)
-        |(?:(?:final|last|another|quick|tiny|hot|real|yet) )+(?:fix(?:es)?|changes?|updates?|tweaks?|attempt|try)
-        |fix(?:es|ed)?(?: (?:a|an|the|it|all|another|few|last|little|minor|more|other|remaining|several|silly|small|some
-        |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
-        |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
-        |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
+    (?:another )?(?!\w\Z)<NOTHING>(?:[ ,&+]+<NOTHING>){0,7}\W*
+    (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit|address (?:review )?(?:comments?|feedback)
+        |review|feedback|address pr .*|apply suggestions.*
+        |merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable|sync|format|lint|fmt|bless|durr
+        |rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:temp|temporary|wip|test) commit|init|checkpoint|save
+        |asdf|(?:pr|review) (?:comments?|feedback)|add files via upload|bug ?fix(?:es)?
+        |(?:more|further|some) work (?:on|for) .*|(?:lints?|linter|linting|tests|ci|structure)
+        |(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
         (?: (?:and|/) format)?(?: of (?:the )?code)?|deploy(?:ed|ment|s)?(?: to \w+)?
         |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes
         |rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
@@ -329,10 +337,8 @@ EMPTY: Final = Table(r"""
         |(?:inline|extract|move|split)(?:ed)? (?:the |a |some )?(?:class(?:es)?|functions?|helpers?|methods?|modules?)
         |(?:begin|continue|finish|start)(?:ed)? work(?:ing)? on .*|(?:experiment|prototype)s? (?:for|of|with) .*
         |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*|undo (?:the )?(?:last|previous) commit
-        |post[- ]release version bump|revert accidental .*
-        |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
-        |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff
-        |(?:(?:final|last|real) )+fix(?:es)? (?:for real|hopefully|i hope|i promise|this time).*)\W*
+        |post[- ]release version bump|revert accidental .*|(?:db |database )?migrations?
+        |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version))\W*
     squashed commits?(?: of the following)?:?
     (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files? | hotfix
     fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
@@ -342,7 +348,7 @@ EMPTY: Final = Table(r"""
     merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
     (?:fixup|squash|amend)!.*
     (?:create|update|delete|rename)d? [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
-""", r"\A(?:", r")\Z", FILE=_FILE)  # fmt: skip
+""", r"\A(?:", r")\Z", FILE=_FILE, NOTHING=f"(?:{'|'.join(_NOTHING.split())})")  # fmt: skip
 #: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
 REFERENCE_ALONE: Final = late(
     r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE
