@@ -49,9 +49,9 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     listed = not (notes and news.is_prose)
     blocks = [
         _introduction(news, lead, "" if notes else news.lead, unlisted=unlisted, counts=listed),
+        *notes,
         *(_upgrade(news, lead, unlisted) if listed else []),
         *(block for section in wording.THEMES if listed for block in _section(news, section, lead, unlisted)),
-        *notes,
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
         *_thanks(news),
