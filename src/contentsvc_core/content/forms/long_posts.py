@@ -136,7 +136,8 @@ def _references(item: Item, news: News) -> list[str]:
     if not news.voice.technical:
         return []
     change = item.change
-    return references(change, item.part.base, news.phrases, commits=not change.numbers and not change.noted)
+    hashes = news.commit_hashes and not change.numbers and not change.noted
+    return references(change, item.part.base, news.phrases, commits=hashes)
 
 
 def _notes(news: News, release: Release | None) -> list[str]:
