@@ -188,7 +188,7 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
 IMPERATIVES: Final[Mapping[str, str]] = _table({
     "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allowing allows",
     "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
-    "clean up": "cleanup", "convert": "converted", "correct": "corrected", "create": "creates",
+    "clean up": "cleanup", "convert": "converted", "correct": "corrected corrects", "create": "creates",
     "document": "documented", "drop": "dropped drops", "enable": "enables", "enhance": "enhances",
     "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixing fixup hotfix",
     "implement": "impl implemented implements", "improve": "improved improves", "introduce": "introduced introduces",

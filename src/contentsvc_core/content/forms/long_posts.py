@@ -210,22 +210,25 @@ def write_investor_update(news: News) -> Draft:
     if voice.company and about:
         title = phrases.format(phrases.investor_title, subject=voice.company, when=f", {about}")
     else:
-        title = _in_period(news, phrases.investor_title, voice.company or about)
+        title = _in_period(news, phrases.investor_title, voice.company or about, ", {}")
     return Draft(title=titles.plain_title("", title, "", phrases), markdown=joined(blocks))
 
 
-def _in_period(news: News, phrase: str, who: str = "") -> str:
+def _in_period(news: News, phrase: str, who: str, behind: str) -> str:
+    """Return a phrase about ``who``, the projects if empty, with the time that the news are from ``behind`` them."""
     pushed = [titles.day_of(commit.timestamp) for part in news.active for commit in part.commits[-1:]]
     day = max(filter(None, pushed), default=None) if not news.releases else None
     when = news.phrases.period(news.window) if news.window else news.phrases.on(day) if day else ""
     return news.voice.format(
-        phrase, subject=who or titles.projects_named(news.active, news.phrases), when=f", {when}" if when else ""
+        phrase,
+        subject=who or titles.projects_named(news.active, news.phrases),
+        when=behind.format(when) if when else "",
     )
 
 
 def _summary(news: News, about: str) -> str:
     phrases, voice = news.phrases, news.voice
-    sentences = [_in_period(news, phrases.covers, about)]
+    sentences = [_in_period(news, phrases.covers, about, " ({})")]
     if news.releases and not about:
         releases = phrases.enumerated(titles.counted_releases((release for _, release in news.releases), phrases))
         sentences.append(
