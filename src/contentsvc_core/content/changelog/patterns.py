@@ -8,37 +8,34 @@ from contentsvc_core.content.changelog.tables import Table, lines_of, words_of
 from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
-    exponential time | load time | preallocat\w+ | zero[- ]copy
+    load time | zero[- ]copy
     performances? | rendimiento | desempenho | ladezeit(?:en)? | perf | faster | fast[- ]paths? | speed(?:s|ing)? up
     speedups? | quadratic
     memory (?:usage|consumption|footprint)
     (?:fewer|less|reduce[sd]?|avoid|unnecessary|extra|redundant) (?:\S+ ){0,2}?(?:allocations?|copies|copying|copy
         |cloning|clones?|syscalls?|queries|lookups?|overhead|process(?:es)?) | lazily | lazy[- ]load(?:ing|ed)?
-    lazy import | on demand | only load(?:ed)? when | hot path | startup time | throughput | latency | caching
+    on demand | only load(?:ed)? when | hot path | startup time | throughput | latency | caching
     in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
-    as a contributor
     (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
-    authors?(?:\.\w+) | contributors? list | licen[cs]e (?:year|header|file)s? | copyright | badges?
+    licen[cs]e (?:year|header|file)s? | copyright | badges?
     grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
-    rustdoc | jsdoc | godoc | third[- ]party packages | issue templates? | pr template | mkdocs | dokumentation
+    rustdoc | jsdoc | godoc | issue templates? | pr template | mkdocs | dokumentation
     documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles?
 """)
 INTERNAL: Final = Table(r"""
-    appveyor | nightly build | vendored | fixme
-    (?<!ignore )whitespace changes | pep ?8 | ^comment(?:s|ed)? out .* | ^makes? (?:the )?\S+ happy
+    appveyor | vendored | fixme
+    pep ?8 | ^comment(?:s|ed)? out .*
     ^add(?:s|ed)? (?:some |more )?debug(?:ging)? (?:logs?|output|prints?|statements?)
-    stale (?:bot|issue)s? | run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format)
-    (?:bump|update) (?:the )?nightly
-    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
+    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | testing | specs | workflows?
     (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
-    spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).* | ^extract(?:s|ed)? .* (?:in)?to
+    spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).*
     pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | fuzz(?:er|ers|ing)? | benchmarks?
-    codspeed | codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
+    codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
     gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort | pylint(?:rc)? | clippy | rustfmt | gofmt
     golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)? | phpstan | psalm | style ?ci | shellcheck
     sonar\w* | code ?owners | editorconfig | devcontainers?
@@ -50,14 +47,14 @@ INTERNAL: Final = Table(r"""
     (?:merge|rebase|sync)(?:d|s)? (?:with |from |branch |remote |in )?(?:main|master|develop|upstream|trunk)
     (?:internal|helper) (?:function|method|class|refactor\w*|clean-?up|type|module|util\w*)s?
     refactor(?:s|ed|ing|ings)? | clean ?-?ups?
-    release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow | staging
-    boilerplate | code ?(?:style|base|gen) | version constant | compile assets | apply fixes from
+    release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | staging
+    boilerplate | code ?(?:style|base|gen)
     dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | mocks? | todos?
-    magic (?:numbers?|strings?) | trailing (?:white ?)?spaces? | (?:some|extra) whitespace
+    magic (?:numbers?|strings?) | trailing (?:white ?)?spaces?
     (?:in)?to (?:its|their) own (?:\S+ )?(?:class|component|crate|file|function|method|module|package)(?:e?s)?
     trove classifiers? | f-strings | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat
     biome | stylelint | codespell | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code
-    (?:cargo|go|run|deno) fmt | tool ?chain | package-lock(?:\.json)?
+    (?:cargo|go|run|deno) fmt | tool ?chain
     (?:cleaner|duplicated?|simpler) code | (?:terraform|tofu|mix|dart|nix|elm|zig) (?:fmt|format) | tflint | tfsec
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
     ^(?:use|uses|used|using) `?\S*\w(?=::|\(\))
@@ -74,10 +71,8 @@ INTERNAL: Final = Table(r"""
     ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
     (?=.*\b(?:assert|import|include|newline|semicolon))^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?
         |imports?|includes?|newlines?|semicolons?)\Z
-    ^add(?:s|ed)? (?:some |more )?debug(?:ging)? logging | internal helpers?
     (?=.*\breadability\b)(?:for|improve) (?:better )?readability
     ^improve[sd]? (?:the )?(?:code )?(?:comments|consistency|maintainability|naming|quality|structure)\Z
-    ^(?:rework|restructure|rewrite)(?:s|ed)? (?:the |some )?internals
     ^uses? (?:an? )?(?:const|early returns?|guard clauses?|let|list comprehensions?|nullptr|optional chaining|pathlib
         |template literals?)(?:\Z| (?:for|in|instead|to) .*)
     ^makes? (?:the |some |more )*(?:\w+ )?(?:class(?:es)?|fields?|functions?|helpers?|members?|methods?|structs?|types?
@@ -89,7 +84,7 @@ MISTYPED: Final = words_of(r"""
     ^(?:fix(?:es|ed)? )?(?:the )?(?:docs?|documentation) (?:build|deploy|deployment|link|page|preview|site|workflow)s?
     (?:(?<= in )|(?<= in the )|(?<= on )|(?<= on the ))(?:docs|documentation|read ?me|tutorials?)\Z
     (?=.*\bexamples?\b)(?:in|of) (?:the |an? )?(?:\S+ )?examples?\Z | ^update[sd]? (?:the )?examples?
-    ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos | code clean-?up\Z
+    ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos
     ^(?:fix(?:es|ed)? )?(?:the )?(?:lint(?:ing|er)?|clippy|eslint|mypy|ruff) (?:change|complaint|error|fixe
         |issue|warning)s?
     ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
@@ -123,10 +118,9 @@ SLIGHT: Final = words_of(r"""
 """)
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
-    memory corruption
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults? | fehler
-    no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | misdetection | not working
+    no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | not working
     mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer) | (?<=\w )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
@@ -148,7 +142,7 @@ STATED_FAULT: Final = words_of(r"""
 DEPRECATION: Final = words_of(r"""
     (?=.*\bdeprecation)^(?:add|emit|issue|raise|show|throw|trigger)(?:e?s|ed)? (?:an? |the )?deprecation ?warnings?
         (?:\Z| (?:about|for|on) .*)
-    ^mark(?:s|ed)? .* deprecated | ^(?:formally|officially|soft)[- ]deprecate[sd]? | ^announce[sd]? .*deprecation of
+    ^mark(?:s|ed)? .* deprecated | ^(?:formally|officially|soft)[- ]deprecate[sd]?
     (?=.*\bdeprecated\b)(?:is|are) (?:now )?deprecated
 """)
 #: A fault in the author's prose below a subject, not in a list, a form or a quotation.
@@ -161,7 +155,6 @@ MISSING: Final = late(
 )
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
-    first version of
     ability to
     (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
         |syntax)\w*
