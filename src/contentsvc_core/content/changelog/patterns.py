@@ -234,7 +234,7 @@ DEPENDENCY: Final = Table(r"""
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     (?:babel|biome|eslint|jest|prettier|rollup|ruff|typescript|vite|vitest|webpack) v?\d[\d.]*
-    bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
+    bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)?
 """, r"\A(?:", r")\Z", UPDATE=_UPDATE, PLATFORM=PLATFORM)  # fmt: skip
 #: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
 SUBORDINATE: Final = late(
@@ -266,9 +266,7 @@ VERSION: Final = late(
     re.IGNORECASE,
 )
 RELEASE: Final = lines_of(r"""
-    update release (?:date|version)(?: .*\d.*)?
-    release candidate(?: v?\d.*)? | dev version(?: v?\d.*)? | merge (?:release|version) v?\d.*
-    add unreleased section.* | add release date(?: .*\d.*)?
+    release candidate(?: v?\d.*)? | dev version(?: v?\d.*)?
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
     new (?:version|release)(?: of \S+)?:? v?\d\S* | build (?:a )?new version
@@ -286,7 +284,7 @@ RELEASE: Final = lines_of(r"""
     (?:update|updates|updated|generate|regenerate|reset|add|prepare|finali[sz]e|bring|new|edit|fix)(?: (?:the|a|new
         |next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new
         |docs version)(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date|section).*|,.*|\(.*)?
-    (?:post|pre)[- ]?release(?: .*)? | (?:new|next) changelog template | release(?: commit)? | bump version.*
+    (?:post|pre)[- ]?release(?: .*)? | release(?: commit)?
     various updates | start next section | add next section | (?:version ?(?:code|name)|build(?: number)?) v?\d\S*
 """)
 #: Commits that make a release without naming a version, whatever they touch.
@@ -305,7 +303,7 @@ _NOTHING: Final = """
     changes changing code commit corrections? did do done edit(?:ed|s)? enhancements? errors? few final finally first
     fix(?:ed|es|ing|up)? for general hope hopefully hot i idk improv(?:e|ed|es|ements?|ing) is issues? it last little
     lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops other please
-    problems? progress promise quick real really remaining same several silly small some stuff stupid
+    problems? progress promise quick real really remaining same several silly small some stuff stupid hotfix(?:es)?
     that the these things? this time tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
     working works yet
     behoben diverse einige fehler fehlerbehebung(?:en)? kleine kleinere korrektur(?:en)? und verbesserung(?:en)?
@@ -330,15 +328,15 @@ EMPTY: Final = Table(r"""
         |(?:inline|extract|move|split)(?:ed)? (?:the |a |some )?(?:class(?:es)?|functions?|helpers?|methods?|modules?)
         |(?:begin|continue|finish|start)(?:ed)? work(?:ing)? on .*|(?:experiment|prototype)s? (?:for|of|with) .*
         |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*|undo (?:the )?(?:last|previous) commit
-        |post[- ]release version bump|revert accidental .*|(?:db |database )?migrations?
+        |post[- ]release version bump|revert accidental .*|(?:add )?(?:db |database )?migrations?
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version))\W*
     squashed commits?(?: of the following)?:?
-    (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files? | hotfix
+    (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files?
     fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
         |(?:the )?(?:merge|build|pipeline)|(?:after|from) (?:code )?review)
-    (?:cr|pr|review) fix(?:es)? | bug ?fixes (?:and|&) (?:performance )?improvements | add migrations?
+    (?:cr|pr|review) fix(?:es)? | bug ?fixes (?:and|&) (?:performance )?improvements
     (?:final|finishing) touches(?: .*)?
-    merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
+    merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .*
     (?:fixup|squash|amend)!.*
     (?:create|update|delete|rename)d? [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
 """, r"\A(?:", r")\Z", FILE=_FILE, NOTHING=f"(?:{'|'.join(_NOTHING.split())})")  # fmt: skip
