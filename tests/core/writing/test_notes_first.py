@@ -208,5 +208,8 @@ def test_social_posts_in_another_language_need_a_model(content_type: ContentType
     assert isinstance(written, Silence)
     assert written.reason.endswith("in German needs a language model: the changes are described in English")
     assert silence(english, translates=True) is None
+    for few in ("Ladezeit der Suche halbiert", "Rechnungen für Kunden", "Permite nueva forma de pagar con Bizum"):
+        assert isinstance(write_content(brief(content_type, push(few))), Silence)
+    assert isinstance(write_content(brief(content_type, push("Support La Poste and DHL"))), Draft)
     german = push("feat: Glocke läutet für die Gäste")
     assert isinstance(write_content(brief(content_type, german, brand=voice)), Draft)
