@@ -556,6 +556,8 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Cambios varios", _CODE, _S.INTERNAL),
         ("Quelques corrections mineures", _CODE, _S.INTERNAL),
         ("Fix the fog again", _CODE, _S.FIXED),
+        ("Ability to duplicate masts", _CODE, _S.ADDED),
+        ("Possibility to turn the mast", _CODE, _S.ADDED),
         ("Bugfixes", _CODE, _S.INTERNAL),
         ("first commit", _CODE, _S.INTERNAL),
         ("Update index.js", "index.js", _S.INTERNAL),

@@ -121,7 +121,8 @@ FAULT: Final = words_of(r"""
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults? | fehler
     no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | not working
-    mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer) | (?<=\w )duplicated?
+    mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer)
+    (?<=\w )(?<!to )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
 #: Faults that subjects without any verb of an action state: "Login loop on Safari", "The lid does not close".
@@ -155,7 +156,7 @@ MISSING: Final = late(
 )
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
-    ability to
+    (?:ability|possibility) to
     (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
         |syntax)\w*
     support for | compatib(?:le|ility) with

@@ -74,6 +74,11 @@ _BEFORE_ARTICLE: Final = """
     trim trust try turn undo unfold upload vary visit wait wake watch weigh wire withdraw wrap write yield zoom
 """
 _VERB_FORMS_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
+#: Those that are nouns with another noun alone, ``Send button``: they have any other object.
+_WITH_ANY_OBJECT: Final = frozenset({
+    "compute", "describe", "discard", "dismiss", "erase", "explain", "follow", "inspect", "receive", "remember",
+    "render", "send", "write",
+})  # fmt: skip
 #: The prepositions with which such verbs go on, behind their object: ``Map lids to pots``.
 _GOES_ON: Final = {
     verb: late(rf" (?:{'|'.join(words.split())}) ", re.IGNORECASE)
@@ -271,6 +276,8 @@ def _has_object(verb: str, first: "re.Match[str]", text: str, rest: str) -> bool
         return True
     if _OF_A_NOUN.match(first[3]):
         return False
+    if verb in _WITH_ANY_OBJECT:
+        return True
     goes_on = _GOES_ON.get(verb)
     on = _GOES_ON_ANYWAY.match(text, first.end(2)) or (goes_on and goes_on.search(text, first.end(2)))
     return on is not None
@@ -281,8 +288,14 @@ def _infinitive(text: str, end: int) -> bool:
 
 
 def _is_unknown_imperative(found: "re.Match[str]") -> bool:
-    listed = found[2][-1] in ",;" and found[3].casefold() in VERBS and not _is_verb(found[3])
-    return listed and _ANOTHER.match(found.string, found.end()) is not None
+    """Return whether a verb without a known form follows: ``, start splitting lids`` or ``, and record lids``."""
+    word = found[3].casefold()
+    if _is_verb(word) or _acts(found):
+        return False
+    if found[2][-1] in ",;":
+        return word in VERBS and _ANOTHER.match(found.string, found.end()) is not None
+    # The last one of several things may look like a verb: "of lids, pots, and records".
+    return found[2][0] == "," and _may_be_verb(word) and found.string.find(",", 0, found.start(2)) < 0
 
 
 def _may_be_verb(word: str) -> bool:
