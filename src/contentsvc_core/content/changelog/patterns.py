@@ -312,9 +312,19 @@ _NOTHING: Final = """
     améliorations changements corrections de divers diverses et mineures modifications petites petits quelques
     ajustes arreglos cambios? correcciones errores mejoras? menores pequeñas pequeños varias varios y
 """
+#: Those with which many subjects begin: only subjects with another of these words are searched.
+_OFTEN: Final = "adds? added adding made make makes new"
+
+
+def _any_of(words: str, *, but: str = "") -> str:
+    return f"(?:{'|'.join(word for word in words.split() if word not in but.split())})"
+
+
 #: Subjects without information for readers, whatever they touch.
 EMPTY: Final = Table(r"""
-    (?:another )?(?!\w\Z)<NOTHING>(?:[ ,&+]+<NOTHING>){0,7}\W*
+    (?:another )?(?!\w\Z)<BEGIN>(?:[ ,&+]+<NOTHING>){0,7}\W*
+    (?=.*\b(?:changes|code|fix(?:es)?|improvements|more|stuff|things?|tweaks?|updates)\b)<OFTEN>
+        (?:[ ,&+]+<NOTHING>){1,7}\W*
     (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit|address (?:review )?(?:comments?|feedback)
         |review|feedback|address pr .*|apply suggestions.*
         |merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable|sync|format|lint|fmt|bless|durr
@@ -340,7 +350,9 @@ EMPTY: Final = Table(r"""
     merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .*
     (?:fixup|squash|amend)!.*
     (?:create|update|delete|rename)d? [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
-""", r"\A(?:", r")\Z", FILE=_FILE, NOTHING=f"(?:{'|'.join(_NOTHING.split())})")  # fmt: skip
+""", r"\A(?:", r")\Z",
+    FILE=_FILE, NOTHING=_any_of(_NOTHING), BEGIN=_any_of(_NOTHING, but=_OFTEN), OFTEN=_any_of(_OFTEN),
+)  # fmt: skip
 #: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
 REFERENCE_ALONE: Final = late(
     r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE
