@@ -1,5 +1,6 @@
 """Strict decoding of requests into structs, the bodies of values, and the JSON Schema of the structs."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import cache, partial
@@ -15,6 +16,8 @@ from contentsvc_core.timestamps import iso_ms
 _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 #: The escape of U+0000 in JSON, which has no other form.
 _NUL: Final = rb"\u0000"
+#: The first half of a surrogate pair without the second: the end of a text that was cut in an emoji.
+_HALF: Final = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])", re.DOTALL)
 #: The most fields whose faults a message names.
 _MOST_FAULTS: Final = 10
 
@@ -44,6 +47,20 @@ def decode_json(raw: bytes, shape: type[_Shape]) -> _Shape:
         return msgspec.json.decode(raw, type=shape)
     except msgspec.ValidationError as exc:
         raise _invalid(exc, shape, _raw_fields(raw), _decode_fields) from None
+
+
+def syntax_fault(raw: bytes, exc: Exception) -> str:
+    """Return why a body is not JSON, by the exception of its decoder."""
+    match exc:
+        case RecursionError():
+            return "the body is nested too deep"
+        case UnicodeDecodeError():
+            return f"the body is not UTF-8 (byte {exc.start})"
+        case _ if (half := _HALF.search(raw)) is not None:
+            # The decoder takes it for another fault, such as the end of the body.
+            return f"the body is not valid JSON (half of a surrogate pair (byte {half.start()}))"
+        case _:
+            return f"the body is not valid JSON ({str(exc).removeprefix('JSON is malformed: ')})"
 
 
 def _raw_fields(raw: bytes) -> dict[str, msgspec.Raw] | None:
