@@ -11,7 +11,6 @@ from litestar.params import FromPath
 from contentsvc_core.code_hosts import HostAnswer
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.identifiers import is_loopback, repository_id
-from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
 from contentsvc_core.read_model import LogCount, LogSearch
 from contentsvc_core.usecases.connect import UNKNOWN
@@ -78,19 +77,6 @@ def _days(session: DashboardSession) -> list[datetime]:
     return last_days(session.app.clock.now(), DAYS, session.organization.time_zone)
 
 
-@final
-@frozen(kw_only=True)
-class IntegrationRow:
-    integration: Integration
-    traffic: Traffic
-    #: ``None``: no delivery has arrived, or its entry was swept.
-    newest: ListedEntry | None
-
-    @property
-    def name(self) -> str:
-        return name_of(self.integration)
-
-
 @get(f"{ROOT}/integrations")
 async def integrations(session: Visitor) -> Response[Any]:
     shown, typed = await _rows(session), session.typed
@@ -124,9 +110,13 @@ async def _rows(session: DashboardSession) -> dict[str, Any]:
     none = no_traffic(session)
     return {
         "rows": [
-            IntegrationRow(
-                integration=integration, traffic=passed.get(integration.id, none), newest=newest.get(integration.id)
-            )
+            {
+                "integration": integration,
+                "name": name_of(integration),
+                "traffic": passed.get(integration.id, none),
+                # Absent if no delivery has arrived, or its entry was swept.
+                "newest": newest.get(integration.id),
+            }
             for integration in connected
         ],
     }

@@ -32,7 +32,7 @@ from contentsvc_http.dashboard.choices import (
     settings_of,
 )
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.section import FormSection, Row, TypedForm
+from contentsvc_http.dashboard.section import FormSection, TypedForm
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form
@@ -79,13 +79,6 @@ class TypedTimes:
         )
 
 
-@final
-@frozen(kw_only=True)
-class FiringTime:
-    at: datetime
-    window: LookbackWindow
-
-
 def read_times(typed: TypedTimes) -> Cron | Refusal:
     """Read times; forms of the dashboard send known frequencies only."""
     frequency = named(Frequency, typed.frequency)
@@ -102,14 +95,15 @@ def read_times(typed: TypedTimes) -> Cron | Refusal:
 
 def firings_of(
     cron: Cron, lookback: Lookback, zone: ZoneInfo, *, schedule: Schedule | None, now: datetime
-) -> list[FiringTime]:
+) -> list[tuple[datetime, LookbackWindow]]:
+    """Return the next times of a schedule, each with the window that its post reports."""
     if schedule is not None and schedule.due_at is not None and schedule.cron == cron:
         at = schedule.due_at
     else:
         at = due_from(cron, now, zone, last_slot=None if schedule is None else schedule.last_slot)
-    firings: list[FiringTime] = []
+    firings: list[tuple[datetime, LookbackWindow]] = []
     for _ in range(_NEXT):
-        firings.append(FiringTime(at=at, window=window_at(lookback, at, zone, local=nominal_time(cron, at, zone))))
+        firings.append((at, window_at(lookback, at, zone, local=nominal_time(cron, at, zone))))
         at = next_slot(cron, at, zone)
     return firings
 
@@ -132,16 +126,6 @@ class _Typed(TypedForm):
             "lookback": named(Lookback, self.settings["lookback"]),
             "brand_identity_id": self.brand or None,
         }
-
-
-@frozen(kw_only=True)
-class _Row(Row):
-    stored: Schedule
-    times: str
-    lookback: str
-    output: str
-    publishes: str
-    brand: str
 
 
 class Schedules(FormSection[Schedule, _Typed]):
@@ -178,17 +162,17 @@ class Schedules(FormSection[Schedule, _Typed]):
         del has
         return stored.name
 
-    def row(self, session: DashboardSession, stored: Schedule, has: FormSources) -> _Row:
-        return _Row(
-            stored=stored,
-            title=stored.name,
-            repositories=[has.repository(None, number) for number in stored.repository_ids],
-            times=times_of(stored.cron, session.organization.time_zone),
-            lookback=LOOKBACKS[stored.lookback],
-            output=CONTENT[stored.output_type],
-            publishes=PUBLISHES[stored.post_status],
-            brand=has.brand(stored.brand_identity_id),
-        )
+    def row(self, session: DashboardSession, stored: Schedule, has: FormSources) -> dict[str, Any]:
+        return {
+            "stored": stored,
+            "title": stored.name,
+            "repositories": [has.repository(None, number) for number in stored.repository_ids],
+            "times": times_of(stored.cron, session.organization.time_zone),
+            "lookback": LOOKBACKS[stored.lookback],
+            "output": CONTENT[stored.output_type],
+            "publishes": PUBLISHES[stored.post_status],
+            "brand": has.brand(stored.brand_identity_id),
+        }
 
     def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]:
         return {

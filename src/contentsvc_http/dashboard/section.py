@@ -1,7 +1,7 @@
 """Pages of the resources that write posts by themselves: triggers and schedules."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -42,17 +42,6 @@ class TypedForm:
     style: Mapping[str, Any] = field(factory=dict[str, Any])
 
 
-@frozen(kw_only=True)
-class Row:
-    title: str
-    repositories: tuple[str, ...] = field(converter=tuple)
-
-    def has(self, words: Collection[str]) -> bool:
-        """Check whether the title and the repositories have all words, in any case."""
-        text = " ".join([self.title, *self.repositories]).casefold()
-        return all(word.casefold() in text for word in words)
-
-
 _Stored = TypeVar("_Stored", bound=Trigger | Schedule)
 _Typed = TypeVar("_Typed", bound=TypedForm)
 
@@ -86,7 +75,8 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     def title(self, stored: _Stored, has: FormSources) -> str: ...
 
     @abstractmethod
-    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> Row: ...
+    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> dict[str, Any]:
+        """Return a resource in words, with its ``title`` and its ``repositories``."""
 
     @abstractmethod
     def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]: ...
@@ -102,7 +92,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         """Return the page of the list: the rows whose title and repositories have all words that are asked for."""
         has = await connected(session)
         stored = await self.automations(session.app).all_of(session.organization_id)
-        rows = [row for each in stored if (row := self.row(session, each, has)).has(asked.split())]
+        rows = [row for each in stored if _has_words(row := self.row(session, each, has), asked)]
         context = {
             "rows": rows,
             "total": len(stored),
@@ -214,6 +204,11 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         section = f"{self.name}s"
         context = {**context, "kind": self.name, "plural": section.capitalize(), "path": self.path}
         return pages.page(session, template, context, title=title, section=section, status=status)
+
+
+def _has_words(row: Mapping[str, Any], asked: str) -> bool:
+    text = " ".join([row["title"], *row["repositories"]]).casefold()
+    return all(word.casefold() in text for word in asked.split())
 
 
 def section_routes(section: FormSection[Any, Any]) -> list[HTTPRouteHandler]:

@@ -24,10 +24,10 @@ from contentsvc_core.workflows.triggers import (
 )
 from contentsvc_http.dashboard.choices import FormSources, Option, hosted, named, numbers_of, settings_from, settings_of
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.section import FormSection, Row, TypedForm
+from contentsvc_http.dashboard.section import FormSection, TypedForm
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.dashboard.style_form import OVERRIDE
-from contentsvc_http.dashboard.trigger_preview import TriggerPreview, preview_of
+from contentsvc_http.dashboard.trigger_preview import preview_of
 from contentsvc_http.forms import Form
 from contentsvc_http.words import BATCHES, CONTENT, EVENTS, PUBLISHES, events_of, filters_of, some_of
 
@@ -139,16 +139,6 @@ def changes_to(typed: TypedTrigger, trigger: Trigger) -> dict[str, Any]:
     return changes
 
 
-@frozen(kw_only=True)
-class _Row(Row):
-    stored: Trigger
-    events: str
-    filters: tuple[str, ...] = field(converter=tuple)
-    output: str
-    publishes: str
-    brand: str
-
-
 class Triggers(FormSection[Trigger, TypedTrigger]):
     name = "trigger"
     refusals = _REFUSALS
@@ -180,18 +170,18 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
     def title(self, stored: Trigger, has: FormSources) -> str:
         return _title(stored, has)
 
-    def row(self, session: DashboardSession, stored: Trigger, has: FormSources) -> _Row:
+    def row(self, session: DashboardSession, stored: Trigger, has: FormSources) -> dict[str, Any]:
         del session
-        return _Row(
-            stored=stored,
-            title=_title(stored, has),
-            repositories=_repositories(stored, has),
-            events=events_of(stored),
-            filters=filters_of(stored),
-            output=CONTENT[stored.output_type],
-            publishes=PUBLISHES[stored.post_status],
-            brand=has.brand(stored.brand_identity_id),
-        )
+        return {
+            "stored": stored,
+            "title": _title(stored, has),
+            "repositories": _repositories(stored, has),
+            "events": events_of(stored),
+            "filters": filters_of(stored),
+            "output": CONTENT[stored.output_type],
+            "publishes": PUBLISHES[stored.post_status],
+            "brand": has.brand(stored.brand_identity_id),
+        }
 
     def choices(self, typed: TypedTrigger, has: FormSources) -> dict[str, Any]:
         return {
@@ -204,16 +194,16 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
         del stored
         return {"preview": await self._matches(session, typed), "is_off": not typed.settings["enabled"]}
 
-    async def _matches(self, session: DashboardSession, typed: TypedTrigger) -> TriggerPreview:
+    async def _matches(self, session: DashboardSession, typed: TypedTrigger) -> dict[str, Any]:
         if len(typed.providers) > 1:
-            return TriggerPreview(message="Choose repositories of one provider to see what would have started it.")
+            return {"message": "Choose repositories of one provider to see what would have started it."}
         if not typed.providers and not typed.settings["all_repositories"]:
-            return TriggerPreview(message="Choose a repository to see what would have started it.")
+            return {"message": "Choose a repository to see what would have started it."}
         if not (typed.every_event or typed.events):
-            return TriggerPreview(message="Choose an event to see what would have started it.")
+            return {"message": "Choose an event to see what would have started it."}
         fields = typed.values()
         if refused := options_faults(fields):
-            return TriggerPreview(message=" ".join(map(_REFUSALS.sentence, refused)))
+            return {"message": " ".join(map(_REFUSALS.sentence, refused))}
         # As if enabled: the form shows the switch itself.
         trigger = Trigger(
             id="trg_preview",
