@@ -6,7 +6,6 @@ from typing import IO, Any, Final, TypeAlias, TypeVar, cast
 import click
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.completing import trigger_ids
 from contentsvc_cli.terminal.options import option_of
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, json_text, misused, show_rows, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, refuse_unknown, with_app
@@ -28,9 +27,7 @@ _SINGULAR: Final = {
     "bots": "bot",
 }
 _CAPITAL: Final = re.compile(r"(?=[A-Z])")
-_TRIGGER: Final = click.option(
-    "--trigger", "trigger_id", metavar="ID", shell_complete=trigger_ids, help="Use the override of this trigger."
-)
+_TRIGGER: Final = click.option("--trigger", "trigger_id", metavar="ID", help="Use the override of this trigger.")
 _Styles: TypeAlias = tuple[HouseStyle | None, HouseStyle | None]
 _SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help="Use the override of this schedule.")
 

@@ -25,7 +25,7 @@ from contentsvc_core.read_model import LogSearch, stretch_at
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.charts import share
-from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
+from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP, overlap_of
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
 from contentsvc_http.dashboard.pages import check_seen, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
@@ -167,14 +167,10 @@ async def switch(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -
 @sent(f"{_ONE}/rotate", page=show)
 async def rotate(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
     endpoint = await _endpoint(session, endpoint_id)
-    overlap = form.text("overlap")
-    if overlap not in OVERLAPS:
-        raise Unsaved(error="Choose how long the old secret goes on to sign.", keeps=False)
+    overlap = overlap_of(form, "sign")
     rotated = _REFUSALS.performed(
         await session.sent_once(
-            lambda: session.app.endpoint_editor.rotate(
-                session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
-            )
+            lambda: session.app.endpoint_editor.rotate(session.organization_id, endpoint.id, overlap=overlap)
         )
     )
     if rotated is None:

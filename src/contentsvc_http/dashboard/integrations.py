@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, Self, final
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -20,7 +20,7 @@ from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, provider_named
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.charts import Columns, columns, last_days, share, span_of
-from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
+from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP, overlap_of
 from contentsvc_http.dashboard.integration_names import name_of, names_of
 from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import Unsaved, found
@@ -144,21 +144,13 @@ async def show(session: Visitor, integration_id: FromPath[str]) -> Response[Any]
     return pages.page(session, "integration.html", context, title=name_of(integration), section=_SECTION)
 
 
-async def _switched(session: DashboardSession, integration_id: str, *, enabled: bool) -> Response[Any]:
+@sent([f"{ROOT}/integrations/{{integration_id:str}}/{verb}" for verb in ("enable", "disable")], page=show)
+async def switch(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
+    enabled = session.request.url.path.endswith("/enable")
     integration = await shown_integration(session, integration_id)
-    switch = session.app.stores.directory.enable_integration
-    found(await switch(session.organization_id, integration.id, enabled=enabled), UNKNOWN_INTEGRATION)
+    switched = session.app.stores.directory.enable_integration(session.organization_id, integration.id, enabled=enabled)
+    found(await switched, UNKNOWN_INTEGRATION)
     return go(f"/integrations/{integration.id}", notice="enabled" if enabled else "disabled")
-
-
-@sent(f"{ROOT}/integrations/{{integration_id:str}}/enable", page=show)
-async def enable(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
-    return await _switched(session, integration_id, enabled=True)
-
-
-@sent(f"{ROOT}/integrations/{{integration_id:str}}/disable", page=show)
-async def disable(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
-    return await _switched(session, integration_id, enabled=False)
 
 
 @sent(f"{ROOT}/integrations/{{integration_id:str}}/ping", page=show)
@@ -196,13 +188,9 @@ async def _pinged(session: DashboardSession, integration: Integration, number: i
 async def rotate(session: Visitor, form: SentForm, integration_id: FromPath[str]) -> Response[Any]:
     integration = await shown_integration(session, integration_id)
     await counting.count(session, *_ROTATING)
-    overlap = form.text("overlap")
-    if overlap not in OVERLAPS:
-        raise Unsaved(error="Choose how long the old secret goes on to verify.")
+    overlap = overlap_of(form, "verify")
     rotated = await session.sent_once(
-        lambda: session.app.rotator.rotate(
-            session.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
-        )
+        lambda: session.app.rotator.rotate(session.organization_id, integration.id, overlap=overlap)
     )
     if rotated is None:
         return go(f"/integrations/{integration.id}", notice="sent-before")

@@ -98,7 +98,7 @@ def _arrived(counts: Sequence[LogCount]) -> list[LogCount]:
 
 
 async def activity_of(session: DashboardSession, runs: Sequence[ListedRun]) -> list[dict[str, Any]]:
-    """Return runs in words: what caused each, what it writes, and the title of its post, unless it was deleted."""
+    """Return runs in words: of each, the cause, the kind of its output, and the title of its post if it exists."""
     ids = {run.post_id for run in runs if run.post_id}
     titles = await session.app.stores.run_lists.post_titles(session.organization_id, ids)
     starters = await starters_of(session)

@@ -170,29 +170,21 @@ async def shown(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
     return pages.page(session, "post.html", context, title=stored.title, section="posts")
 
 
-async def _set_status(session: DashboardSession, post_id: str, status: PostStatus) -> Response[Any]:
+@sent([f"{ROOT}/posts/{{post_id:str}}/{verb}" for verb in ("publish", "unpublish")], page=shown)
+async def set_status(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
     await counting.count(session, *EDITING)
-    seen = session.form.text("seen")
+    seen = form.text("seen")
+    publishes = session.request.url.path.endswith("/publish")
     done = await session.app.post_editor.change(
         session.organization_id,
         post_id,
-        ChangePost(status=status),
+        ChangePost(status=PostStatus.PUBLISHED if publishes else PostStatus.DRAFT),
         if_=lambda post: entity_tag(post) == seen,
         author=session.signed_in.key.prefix,
     )
     if not isinstance(done, Post):
         raise Unsaved(error=_CHANGED, status=409)
-    return go(f"/posts/{done.id}", notice="published" if status is PostStatus.PUBLISHED else "unpublished")
-
-
-@sent(f"{ROOT}/posts/{{post_id:str}}/publish", page=shown)
-async def publish(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
-    return await _set_status(session, post_id, PostStatus.PUBLISHED)
-
-
-@sent(f"{ROOT}/posts/{{post_id:str}}/unpublish", page=shown)
-async def unpublish(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
-    return await _set_status(session, post_id, PostStatus.DRAFT)
+    return go(f"/posts/{done.id}", notice="published" if publishes else "unpublished")
 
 
 @sent(f"{ROOT}/posts/{{post_id:str}}/delete", page=shown)

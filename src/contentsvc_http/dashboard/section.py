@@ -15,19 +15,29 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
+from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.dashboard import counting, pages
-from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
+from contentsvc_http.dashboard.choices import (
+    FormSources,
+    boxes_of,
+    connected,
+    content_choices,
+    settings_from,
+    settings_of,
+)
 from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, UNSAVED, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
+from contentsvc_http.words import CONTENT, PUBLISHES
 
 _INVALID: Final = 422
 
@@ -52,6 +62,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     create: ClassVar[type[Struct]]
     change: ClassVar[type[Struct]]
     settings: ClassVar[type[Struct]]
+    typed: ClassVar[type[Any]]
     name_limit: ClassVar[int]
     #: The core's refusal of a resource without a repository, so that a form shows it together with other faults.
     no_repository: ClassVar[Refusal]
@@ -60,12 +71,16 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     def automations(self, app: Application) -> Automations[_Stored]: ...
 
     @abstractmethod
-    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> _Stored | Refusal:
-        """Change the resource; without an id, create one."""
+    def editor(self, app: Application) -> Any:  # noqa: ANN401  # it takes the commands of this section
+        """Return the use case that creates and changes the resource."""
 
     @abstractmethod
-    def read(self, form: Form | None, stored: _Stored | None) -> _Typed:
-        """Read a form; ``None``: the values of a form that is opened."""
+    def typed_in(self, form: Form) -> dict[str, Any]:
+        """Return the fields of a typed form that this section alone has."""
+
+    @abstractmethod
+    def typed_of(self, stored: _Stored) -> dict[str, Any]:
+        """Return the same fields of a stored resource, and its repositories."""
 
     @abstractmethod
     def values(self, typed: _Typed, stored: _Stored | None) -> tuple[dict[str, Any], list[Refusal]]:
@@ -75,14 +90,58 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     def title(self, stored: _Stored, has: FormSources) -> str: ...
 
     @abstractmethod
-    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> dict[str, Any]:
-        """Return a resource in words, with its ``title`` and its ``repositories``."""
+    def cells(self, session: DashboardSession, stored: _Stored, has: FormSources) -> dict[str, Any]:
+        """Return what the list shows of a resource in this section alone, and its repositories."""
 
     @abstractmethod
     def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]: ...
 
     @abstractmethod
     async def previewed(self, session: DashboardSession, stored: _Stored | None, typed: _Typed) -> dict[str, Any]: ...
+
+    def value(self, stored: _Stored, name: str) -> Any:  # noqa: ANN401  # any field
+        return getattr(stored, name)
+
+    def differing(self, fields: Mapping[str, Any], stored: _Stored) -> dict[str, Any]:
+        """Return the fields whose values differ from the stored ones: only these need new checks."""
+        return {name: value for name, value in fields.items() if self.value(stored, name) != value}
+
+    def read(self, form: Form | None, stored: _Stored | None) -> _Typed:
+        """Read a form; ``None``: the values of a form that is opened."""
+        if form is not None:
+            return self.typed(
+                settings=settings_from(form, self.settings),
+                repositories=form.texts("repositories"),
+                brand=form.text("brand"),
+                style=OVERRIDE.typed(form),
+                **self.typed_in(form),
+            )
+        if stored is None:
+            return self.typed()
+        settings = {name: self.value(stored, name) for name in self.settings.__struct_fields__}
+        return self.typed(
+            settings=settings_of(self.settings(**settings)),
+            brand=stored.brand_identity_id or "",
+            style=style_body(stored.house_style) or {},
+            **self.typed_of(stored),
+        )
+
+    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> _Stored | Refusal:
+        """Change the resource; without an id, create one."""
+        editor = self.editor(session.app)
+        if id_ is None:
+            return await editor.create(session.organization_id, command)
+        return await editor.change(session.organization_id, id_, command)
+
+    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> dict[str, Any]:
+        return {
+            "stored": stored,
+            "title": self.title(stored, has),
+            "output": CONTENT[stored.output_type],
+            "publishes": PUBLISHES[stored.post_status],
+            "brand": has.brand(stored.brand_identity_id),
+            **self.cells(session, stored, has),
+        }
 
     @property
     def path(self) -> str:
