@@ -44,8 +44,8 @@ async def traffic(session: DashboardSession) -> Callable[[str], Mapping[str, Any
     def of(integration_id: str) -> Mapping[str, Any]:
         own = [count for count in counts if count.integration_id == integration_id]
         chart = columns(own, days, zone, label="%d %b")
-        success, failed = chart.totals["success"], chart.totals["failed"]
-        number = sum(chart.totals.values())
+        success, failed = chart["totals"]["success"], chart["totals"]["failed"]
+        number = sum(chart["totals"].values())
         return {"chart": chart, "number": number, "failed": failed, "succeeded": share(success, success + failed)}
 
     return of

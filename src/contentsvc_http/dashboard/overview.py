@@ -49,7 +49,7 @@ async def _shown(session: DashboardSession) -> dict[str, Any]:
     daily = columns(_arrived(by_day), days, zone, label="%d %b")
     page = await session.app.stores.posts.page(organization_id, PostQuery(), _ONE)
     posts_total = 0 if isinstance(page, Refusal) else page[1].total_items
-    received = sum(daily.totals.values())
+    received = sum(daily["totals"].values())
     integrations = await session.app.stores.directory.integrations(organization_id)
     arrived = await _has_delivered(session, else_=posts_total > 0)
     changelogs = await session.app.changelog_editor.all_of(session.organization)
@@ -66,15 +66,15 @@ async def _shown(session: DashboardSession) -> dict[str, Any]:
     return {
         "done": done,
         "connected": integrations[0].id if integrations else None,
-        "is_refused": daily.totals["failed"] > 0 and not arrived,
+        "is_refused": daily["totals"]["failed"] > 0 and not arrived,
         "is_new": not (received or posts_total or activity),
         "attention": await attention_of(session, integrations),
         "activity": activity,
         "hourly": hourly,
         "daily": daily,
         "received": received,
-        "succeeded": share(daily.totals["success"], received),
-        "failed": daily.totals["failed"],
+        "succeeded": share(daily["totals"]["success"], received),
+        "failed": daily["totals"]["failed"],
         "posts_total": posts_total,
         "zone": zone.key,
     }
