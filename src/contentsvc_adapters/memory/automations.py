@@ -4,6 +4,7 @@ from typing import Generic, TypeVar, final
 from zoneinfo import ZoneInfo
 
 from contentsvc_adapters.memory.state import MemoryStore, State, of_organization, own, refuse_another, refuse_unstorable
+from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.automations import (
     ZONE_CHANGED,
@@ -19,8 +20,10 @@ _Automation = TypeVar("_Automation", bound=Automation)
 
 @final
 class MemoryAutomations(MemoryStore, Generic[_Automation]):
-    def __init__(self, state: State, kind: type[_Automation], stored: dict[str, _Automation]) -> None:
-        super().__init__(state)
+    def __init__(
+        self, state: State, sealer: SecretSealer, kind: type[_Automation], stored: dict[str, _Automation]
+    ) -> None:
+        super().__init__(state, sealer)
         self._kind = kind
         self._stored = stored
 

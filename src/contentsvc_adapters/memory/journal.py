@@ -5,7 +5,7 @@ from typing import final
 import msgspec
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import MemoryStore, SealedMemoryStore, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, refuse_unstorable
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.events.wire import event_to_json
@@ -105,7 +105,7 @@ def _without_payload(entry: LogEntry) -> LogEntry:
 
 
 @final
-class MemoryDeliveryStore(SealedMemoryStore):
+class MemoryDeliveryStore(MemoryStore):
     async def configuration(
         self, address: Address, now: datetime, *, allow_cached: bool = False
     ) -> HookConfiguration | None:

@@ -5,7 +5,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import Mail, SealedMemoryStore, State, refuse_unstorable
+from contentsvc_adapters.memory.state import Mail, MemoryStore, State, refuse_unstorable
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -39,7 +39,7 @@ def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
 
 
 @final
-class MemorySubscribers(SealedMemoryStore):
+class MemorySubscribers(MemoryStore):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
@@ -110,7 +110,7 @@ class MemorySubscribers(SealedMemoryStore):
 
 
 @final
-class MemoryMailbox(SealedMemoryStore):
+class MemoryMailbox(MemoryStore):
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         own: dict[str, list[AnnouncedPost]] = {}
         for owner, announced, batch_id in sorted(

@@ -188,17 +188,10 @@ class State:
 
 
 class MemoryStore:
-    """A store of a state in memory."""
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-
-
-class SealedMemoryStore(MemoryStore):
-    """A store that seals the secrets of its values."""
+    """A store of a state in memory, which seals the secrets of its values."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        super().__init__(state)
+        self._state = state
         self._sealer = sealer
 
 
