@@ -211,7 +211,7 @@ async def test_a_schedule_reports_the_repositories_connected_at_its_firing(world
         assert not (await standing(world, schedule)).enabled
         refused = await planner(world).change(world.organization.id, schedule.id, ChangeSchedule(enabled=True))
         assert message_of(refused) == "Unknown repository: 2 is not connected"
-        await world.stores.schedules.change(world.organization.id, schedule.id, lambda each: _awake(each, due_at))
+        await world.stores.schedules.change(world.organization.id, schedule.id, lambda each, _: _awake(each, due_at))
     move_to(world, "2026-01-01T09:00")
 
     assert await Node(world).turn() == 2

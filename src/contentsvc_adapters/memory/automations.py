@@ -7,10 +7,10 @@ from contentsvc_adapters.memory.state import MemoryStore, State, of_organization
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.automations import (
-    ZONE_CHANGED,
     Automation,
     DueAutomation,
     Firing,
+    as_it_is,
     changed_automation,
     refuse_addition,
 )
@@ -31,24 +31,25 @@ class MemoryAutomations(MemoryStore, Generic[_Automation]):
         self,
         automation: _Automation,
         *,
-        zone: ZoneInfo | None = None,
+        timed: Callable[[_Automation, ZoneInfo], _Automation | Refusal] = as_it_is,
         checks_brand: bool = False,
         at_most: int | None = None,
     ) -> _Automation | Refusal:
         owner = automation.organization_id
         refuse_unstorable(automation)
         self._state.refuse_stranger(owner)
-        if zone not in {None, self._zone(owner)}:
-            return ZONE_CHANGED
-        if refuse_another(self._stored, automation):
-            return automation
-        refused = refuse_addition(await self.all_of(owner), automation, at_most=at_most)
+        new = timed(automation, self._zone(owner))
+        if isinstance(new, Refusal):
+            return new
+        if refuse_another(self._stored, new):
+            return new
+        refused = refuse_addition(await self.all_of(owner), new, at_most=at_most)
         if refused is None and checks_brand:
-            refused = self._state.unknown_brand(owner, automation.brand_identity_id)
+            refused = self._state.unknown_brand(owner, new.brand_identity_id)
         if refused is not None:
             return refused
-        self._put(automation)
-        return automation
+        self._put(new)
+        return new
 
     async def find(self, organization_id: str, automation_id: str) -> _Automation | None:
         return own(self._stored, organization_id, automation_id)
@@ -60,14 +61,14 @@ class MemoryAutomations(MemoryStore, Generic[_Automation]):
         self,
         organization_id: str,
         automation_id: str,
-        change: Callable[[_Automation], _Automation | Refusal],
+        change: Callable[[_Automation, ZoneInfo], _Automation | Refusal],
         *,
-        zone: ZoneInfo | None = None,
         checks_brand: bool = False,
     ) -> _Automation | Refusal:
-        if organization_id in self._state.organizations and zone not in {None, self._zone(organization_id)}:
-            return ZONE_CHANGED
-        changed = changed_automation(self._kind, await self.all_of(organization_id), automation_id, change)
+        existing = await self.all_of(organization_id)
+        changed = changed_automation(
+            self._kind, existing, automation_id, lambda each: change(each, self._zone(organization_id))
+        )
         if isinstance(changed, Refusal):
             return changed
         refuse_unstorable(changed)

@@ -23,9 +23,9 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.workflows.automations import (
-    ZONE_CHANGED,
     DueAutomation,
     Firing,
+    as_it_is,
     changed_automation,
     refuse_addition,
 )
@@ -52,26 +52,27 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
         connection: Connection,
         automation: _Automation,
         *,
-        zone: ZoneInfo | None = None,
+        timed: Callable[[_Automation, ZoneInfo], _Automation | Refusal] = as_it_is,
         checks_brand: bool = False,
         at_most: int | None = None,
     ) -> _Automation | Refusal:
         owner = automation.organization_id
-        if zone not in {None, lock_organization(connection, owner)}:
-            return ZONE_CHANGED
+        new = timed(automation, lock_organization(connection, owner))
+        if isinstance(new, Refusal):
+            return new
         stored = connection.execute(select(self._table).where(self._table.c.id == automation.id)).first()
         if stored is not None:
-            if read_row(self._kind, stored) != automation:
-                raise Unstorable.of_another(automation.id)
-            return automation
-        refused = refuse_addition(_all_of(connection, self._kind, owner), automation, at_most=at_most)
+            if read_row(self._kind, stored) != new:
+                raise Unstorable.of_another(new.id)
+            return new
+        refused = refuse_addition(_all_of(connection, self._kind, owner), new, at_most=at_most)
         if refused is None and checks_brand:
-            refused = _unknown_brand(connection, automation)
+            refused = _unknown_brand(connection, new)
         if refused is not None:
             return refused
-        connection.execute(insert(self._table), row_of(automation))
+        connection.execute(insert(self._table), row_of(new))
         self._raise_version(connection, owner)
-        return automation
+        return new
 
     async def find(self, organization_id: str, automation_id: str) -> _Automation | None:
         row = await self._rows.find(organization_id, automation_id)
@@ -86,16 +87,13 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
         connection: Connection,
         organization_id: str,
         automation_id: str,
-        change: Callable[[_Automation], _Automation | Refusal],
+        change: Callable[[_Automation, ZoneInfo], _Automation | Refusal],
         *,
-        zone: ZoneInfo | None = None,
         checks_brand: bool = False,
     ) -> _Automation | Refusal:
-        locked = lock_organization(connection, organization_id, may_miss=True)
-        if locked is not None and zone not in {None, locked}:
-            return ZONE_CHANGED
+        zone = lock_organization(connection, organization_id, may_miss=True)
         existing = _all_of(connection, self._kind, organization_id)
-        changed = changed_automation(self._kind, existing, automation_id, change)
+        changed = changed_automation(self._kind, existing, automation_id, lambda each: change(each, zone))
         if isinstance(changed, Refusal):
             return changed
         unknown = _unknown_brand(connection, changed) if checks_brand else None

@@ -1,5 +1,4 @@
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Final, final
 from zoneinfo import ZoneInfo
 
@@ -11,7 +10,6 @@ from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, T
 from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.usecases.brands import unknown_brand
-from contentsvc_core.usecases.zones import in_zone
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.automations import in_known_zone, too_many_repositories
 from contentsvc_core.workflows.causes import source_type, unknown_repository
@@ -69,14 +67,9 @@ class TriggerEditor:
             created_at=now,
             **_fields(values, NO_OPTIONS),
         )
-
-        async def add(zone: ZoneInfo) -> Trigger | Refusal:
-            created = in_known_zone(collecting(trigger, now, zone), zone)
-            if isinstance(created, Refusal):
-                return created
-            return await self._triggers.add(created, zone=zone, checks_brand=True)
-
-        return await in_zone(self._directory, organization_id, add)
+        return await self._triggers.add(
+            trigger, timed=lambda new, zone: in_known_zone(collecting(new, now, zone), zone), checks_brand=True
+        )
 
     async def change(self, organization_id: str, trigger_id: str, change: ChangeTrigger) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
@@ -119,7 +112,7 @@ class TriggerEditor:
             source, looked_at = found, (current.source_type, current.repository_ids)
         now = self._clock.now()
 
-        def change(zone: ZoneInfo, trigger: Trigger) -> Trigger | Refusal:
+        def change(trigger: Trigger, zone: ZoneInfo) -> Trigger | Refusal:
             # The provider was determined from both: other repositories may have another provider.
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
                 return TRIGGER_CHANGED
@@ -127,17 +120,8 @@ class TriggerEditor:
             changed = evolve(trigger, **_fields(changes, trigger.options), **moved)
             return in_known_zone(collecting(changed, now, zone, was=trigger), zone, was=trigger)
 
-        return await in_zone(
-            self._directory,
-            organization_id,
-            lambda zone: self._triggers.change(
-                organization_id,
-                current.id,
-                partial(change, zone),
-                zone=zone,
-                checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
-            ),
-        )
+        checks_brand = "brand_identity_id" in changes or changes.get("enabled", False)
+        return await self._triggers.change(organization_id, current.id, change, checks_brand=checks_brand)
 
     async def _refused(self, organization_id: str, fields: Mapping[str, Any]) -> Refusal | None:
         if fields.get("all_repositories") and fields.get("repository_ids"):
