@@ -1,6 +1,6 @@
 # ruff: noqa: RUF009  # the calls create factories
 from collections.abc import Callable
-from typing import TypeVar, cast, final
+from typing import TypeVar, final
 
 from attrs import Factory, frozen
 
@@ -25,7 +25,7 @@ _Port = TypeVar("_Port")
 
 
 def _store(kind: Callable[[State, ports.SecretSealer], _Port]) -> _Port:
-    return cast("_Port", Factory(lambda self: kind(self.state, self.sealer), takes_self=True))
+    return Factory(lambda self: kind(self.state, self.sealer), takes_self=True)
 
 
 @final
