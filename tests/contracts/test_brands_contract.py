@@ -75,9 +75,7 @@ async def test_names_are_unique_in_an_organization_in_any_case(acme: Tenant) -> 
     first = await added(acme, "Straße é")
 
     for same in ("STRASSE É", "straße e\u0301"):
-        assert await brands.is_taken(acme.id, same)
         assert await brands.add(a_brand(acme.id, same)) is BRAND_NAME_TAKEN
-    assert not await brands.is_taken(zenith.id, "Straße é")
     assert isinstance(await brands.add(a_brand(zenith.id, "Straße é")), BrandIdentity)
     assert await brands.identities(acme.id) == [first]
 

@@ -40,7 +40,7 @@ _SOURCE = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REP
 
 def planner(world: World, schedules: Any = None) -> Planner:
     stores = world.stores
-    return Planner(schedules or stores.schedules, stores.directory, stores.brands, world.clock, world.ids)
+    return Planner(schedules or stores.schedules, stores.directory, world.clock, world.ids)
 
 
 async def planned(world: World, **fields: Any) -> Schedule:

@@ -39,9 +39,7 @@ async def the_trigger(world: World) -> Trigger:
 
 def editor(world: World, *, triggers: Any = None, directory: Any = None) -> TriggerEditor:
     stores = world.stores
-    return TriggerEditor(
-        triggers or stores.triggers, directory or stores.directory, world.stores.brands, world.clock, world.ids
-    )
+    return TriggerEditor(triggers or stores.triggers, directory or stores.directory, world.clock, world.ids)
 
 
 async def test_a_trigger_is_switched_on_for_the_repositories_that_it_has_by_then(world: World) -> None:
@@ -93,7 +91,7 @@ async def test_times_are_in_the_time_zone_that_the_organization_has_by_then(worl
         if what == "triggers":
             return editor(world, triggers=store)
         schedules: Any = store
-        return Planner(schedules, stores.directory, stores.brands, world.clock, world.ids)
+        return Planner(schedules, stores.directory, world.clock, world.ids)
 
     of_trigger: Any = {"batch": Batch.DAILY}, ChangeTrigger(batch=Batch.WEEKLY)
     daily = {"name": "Daily", "cron": _DAILY, "output_type": ContentType.CHANGELOG}
@@ -139,7 +137,7 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
         # Disabled, so that the removal of the identity does not change them; they are enabled concurrently.
         off: dict[str, Any] = {"brand_identity_id": brand.id, "enabled": False}
         assert isinstance(await world.triggers.change(owner, world.trigger.id, ChangeTrigger(**off)), Trigger)
-        await Planner(stores.schedules, stores.directory, stores.brands, world.clock, world.ids).change(
+        await Planner(stores.schedules, stores.directory, world.clock, world.ids).change(
             owner, schedule.id, ChangeSchedule(**off)
         )
     before = await the_trigger(world), await standing(world, schedule)
@@ -149,7 +147,7 @@ async def test_an_identity_that_goes_while_it_is_named_is_as_unknown_as_one_that
 
     triggers: Any = Between(stores.triggers, "change", beside)
     schedules: Any = Between(stores.schedules, "change", beside)
-    planner = Planner(schedules, stores.directory, stores.brands, world.clock, world.ids)
+    planner = Planner(schedules, stores.directory, world.clock, world.ids)
     refused = no_such_brand(brand.id)
 
     if what == "trigger":
@@ -181,7 +179,7 @@ async def test_an_identity_that_goes_while_something_is_made_that_names_it(world
     again = await a_brand(world, "again")
     brands.append(again)
     schedules: Any = Between(stores.schedules, "add", beside)
-    planner = Planner(schedules, stores.directory, stores.brands, world.clock, world.ids)
+    planner = Planner(schedules, stores.directory, world.clock, world.ids)
     planned_so = await planner.create(
         owner,
         CreateSchedule(name="Every morning", cron=_DAILY, repository_ids=[REPOSITORY_ID], brand_identity_id=again.id),

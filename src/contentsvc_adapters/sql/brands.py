@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import final
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from contentsvc_adapters.sql.automations import disable
 from contentsvc_adapters.sql.configuration import lock_organization, raise_version
@@ -74,12 +74,6 @@ class SqlBrandIdentities(SqlStore):
     async def default(self, organization_id: str) -> BrandIdentity | None:
         row = await self._defaults.find(organization_id, organization_id)
         return None if row is None else read_row(BrandIdentity, row)
-
-    async def is_taken(self, organization_id: str, name: str) -> bool:
-        taken = exists().where(
-            brand_identities.c.organization_id == organization_id, brand_identities.c.name_key == name_key(name)
-        )
-        return await self._database.read(lambda connection: bool(connection.scalar(select(taken))))
 
     @writing
     def change(

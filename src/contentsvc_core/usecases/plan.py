@@ -4,10 +4,9 @@ from typing import Any, Final, final
 from attrs import frozen
 
 from contentsvc_core.commands import values_of
-from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Schedules
+from contentsvc_core.ports import Clock, Directory, IdSource, Schedules
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.workflows.automations import in_known_zone, too_many_repositories
 from contentsvc_core.workflows.causes import sources_of, unknown_repository
 from contentsvc_core.workflows.schedules import (
@@ -27,7 +26,6 @@ NO_REPOSITORY: Final = Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repos
 class Planner:
     _schedules: Schedules
     _directory: Directory
-    _brands: BrandIdentities
     _clock: Clock
     _ids: IdSource
 
@@ -58,10 +56,7 @@ class Planner:
         if current is None:
             return UNKNOWN_SCHEDULE
         changes = values_of(change)
-        looked_at = changes
-        if changes.get("enabled"):
-            uses = {"repository_ids": current.repository_ids, "brand_identity_id": current.brand_identity_id}
-            looked_at = {**uses, **changes}
+        looked_at = {"repository_ids": current.repository_ids, **changes} if changes.get("enabled") else changes
         if (refused := await self._refused(organization_id, looked_at)) is not None:
             return refused
         fields, now = _cleaned(changes), self._clock.now()
@@ -93,7 +88,7 @@ class Planner:
             unknown = next((number for number in repository_ids if number not in connected), None)
             if unknown is not None:
                 return unknown_repository(unknown)
-        return await unknown_brand(self._brands, organization_id, fields.get("brand_identity_id"))
+        return None
 
 
 def _cleaned(values: Mapping[str, Any]) -> dict[str, Any]:
