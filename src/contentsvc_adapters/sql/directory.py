@@ -110,7 +110,8 @@ class SqlDirectory(SealedSqlStore):
         addition = self._database.dialect.insert(integrations).values(row)
         new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(integrations.c.id)
         if connection.execute(new).first() is None:
-            _same(_integrations(connection, integrations.c.id == integration.id), integration)
+            if integration not in _integrations(connection, integrations.c.id == integration.id):
+                raise Unstorable.of_another(integration.id)
             return False
         if integration.repositories:
             connecting = self._database.dialect.insert(repositories).values(directory_rows.repository_rows(integration))
@@ -179,11 +180,6 @@ def _remove(organization_id: str, integration_id: str, connection: Connection) -
     remaining = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
     rule = removal_of_integration(integration, connection.scalars(remaining).all())
     return disable(connection, organization_id, rule)
-
-
-def _same(stored: Sequence[Integration], value: Integration) -> None:
-    if value not in stored:
-        raise Unstorable.of_another(value.id)
 
 
 def _integrations(connection: Connection, condition: ColumnElement[bool]) -> list[Integration]:
