@@ -1,6 +1,6 @@
 """The common base of the stores of a database."""
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from enum import Enum
 from functools import wraps
@@ -31,6 +31,7 @@ from contentsvc_core.timestamps import to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import CoroutineType
 
     from contentsvc_core.ports import SecretSealer
 
@@ -58,7 +59,7 @@ _Result = TypeVar("_Result")
 class _InTransaction(Protocol):
     def __call__(
         self, work: Callable[Concatenate[_Store, Connection, _Parameters], _Result], /
-    ) -> Callable[Concatenate[_Store, _Parameters], Coroutine[Any, Any, _Result]]: ...
+    ) -> "Callable[Concatenate[_Store, _Parameters], CoroutineType[Any, Any, _Result]]": ...
 
 
 def _in_transaction(kind: str) -> _InTransaction:
