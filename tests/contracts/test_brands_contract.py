@@ -230,7 +230,7 @@ async def test_no_enabled_trigger_or_schedule_keeps_a_concurrently_removed_ident
         assert removed.disabled_schedules == disabled
         assert answers.count(no_such_brand(brand.id)) == 3 - len(named) - len(removed.disabled_schedules)
         await triggers.change(acme.id, trigger.id, lambda each, _: evolve(each, enabled=True))
-        await schedules.change(acme.id, schedule.id, lambda *_: schedule)
+        await schedules.change(acme.id, schedule.id, lambda _, _zone: schedule)
 
 
 async def test_a_run_leaves_its_identity_as_it_ends_or_none_at_all(acme: Tenant) -> None:

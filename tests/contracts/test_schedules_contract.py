@@ -216,7 +216,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     foreign = await added(acme.stores, zenith.id)
     stale = a_firing(ahead)
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    await triggers.change(acme.id, daily.id, lambda *_: daily)
+    await triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     version = (await acme.hook()).version
 
     assert await directory.set_time_zone(acme.id, _TOKYO, START)
@@ -248,7 +248,7 @@ async def _a_due_schedule(acme: Tenant) -> tuple[Automations[Schedule], Schedule
 
 async def _a_due_window(acme: Tenant) -> tuple[Automations[Trigger], Trigger, Firing]:
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    await acme.stores.triggers.change(acme.id, daily.id, lambda *_: daily)
+    await acme.stores.triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     assert daily.due_at is not None
     created = batch_firing(daily, daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id(""))
     assert created is not None

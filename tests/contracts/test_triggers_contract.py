@@ -196,16 +196,16 @@ async def test_a_trigger_with_options_reads_back_as_it_was(acme: Tenant) -> None
     # It applies to each repository of the organization.
     assert (await acme.hook()).triggers == (*acme.triggers, rich)
     plain = evolve(rich, options=NO_OPTIONS, since=None, due_at=None)
-    assert await triggers.change(acme.id, rich.id, lambda *_: plain) == plain
+    assert await triggers.change(acme.id, rich.id, lambda _, _zone: plain) == plain
     assert await triggers.find(acme.id, rich.id) == plain
 
 
 async def test_a_window_becomes_one_run(acme: Tenant) -> None:
     triggers = acme.stores.triggers
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    await triggers.change(acme.id, daily.id, lambda *_: daily)
+    await triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     weekly = collecting(evolve(acme.triggers[1], options=TriggerOptions(batch=Batch.WEEKLY)), START, DEFAULT_ZONE)
-    await triggers.change(acme.id, weekly.id, lambda *_: weekly)
+    await triggers.change(acme.id, weekly.id, lambda _, _zone: weekly)
     assert daily.due_at is not None
     assert weekly.due_at is not None
     settling = await acme.processed("d-1")
