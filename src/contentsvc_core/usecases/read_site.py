@@ -5,7 +5,7 @@ from typing import Final, final
 from urllib.parse import urlsplit
 
 import msgspec
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BRAND_NAME_TAKEN, is_taken, read_brand_name
@@ -132,15 +132,10 @@ class BrandReader:
         return BrandIdentity(
             id=brand_id_of(run),
             organization_id=run.organization_id,
-            name=proposal.name,
             website_url=cause.website_url,
-            company_name=proposal.company_name,
-            company_description=proposal.company_description,
-            tone_profile=proposal.tone_profile,
-            audience=proposal.audience,
-            language=proposal.language,
             created_at=now,
             updated_at=now,
+            **asdict(proposal),
         )
 
     async def _fail(self, run: WorkflowRun, error: str) -> RunStatus | None:
