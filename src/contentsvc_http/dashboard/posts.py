@@ -164,7 +164,7 @@ async def shown(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
         "text": post_text(stored) or plain_text(stored.content),
         "social": social_card(stored.content_type, stored.markdown),
         "origin": origin,
-        "run_id": await session.app.stores.run_lists.run_of_post(session.organization_id, stored.id),
+        "run_id": _text(stored.source_metadata or {}, "runId"),
         **await _named(session, origin),
     }
     return pages.page(session, "post.html", context, title=stored.title, section="posts")
