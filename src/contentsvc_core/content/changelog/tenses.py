@@ -74,7 +74,7 @@ _BEFORE_ARTICLE: Final = """
     trim trust try turn undo unfold upload vary visit wait wake watch weigh wire withdraw wrap write yield zoom
 """
 _VERB_FORMS_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
-#: Those that are nouns with another noun alone, ``Send button``: they have any other object.
+#: Verbs among them that are nouns with another noun alone, ``Send button``: they have any other object.
 _WITH_ANY_OBJECT: Final = frozenset({
     "compute", "describe", "discard", "dismiss", "erase", "explain", "follow", "inspect", "receive", "remember",
     "render", "send", "write",
