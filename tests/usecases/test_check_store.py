@@ -45,10 +45,8 @@ class Sound:
         self.organizations = [self.id]
         self.store: DeliveryStore = world.stores.deliveries
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        return await self.store.configuration(address, now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        return await self.store.configuration(address, now, **options)
 
     async def settle(self, settlement: Settlement) -> Settled:
         return await self.store.settle(self.changed(settlement))
@@ -122,10 +120,8 @@ class AcceptingNothingAfterAChange(AcceptingOlderAfterAChange):
 
 
 class LosingTheHookAfterAChange(AcceptingOlderAfterAChange):
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        return None if self.is_changed else await super().configuration(address, now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        return None if self.is_changed else await super().configuration(address, now, **options)
 
 
 class ComparingVersionsFirst(AcceptingOlderAfterAChange):
@@ -150,18 +146,14 @@ class ComparingVersionsFirstAfterAChange(ComparingVersionsFirst):
 class FindingAnyHook(Sound):
     """Returns the configuration of one hook for all integrations."""
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
         found = evolve(address, integration_id=self.world.at.integration_id)
-        return await super().configuration(found, now, allow_cached=allow_cached)
+        return await super().configuration(found, now, **options)
 
 
 class FindingOneHook(Sound):
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        found = await super().configuration(address, now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        found = await super().configuration(address, now, **options)
         return found if address == self.world.at else None
 
 
@@ -185,11 +177,9 @@ class CachingForever(Sound):
         super().__init__(world)
         self.cached: dict[Address, HookConfiguration | None] = {}
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
         if address not in self.cached:
-            self.cached[address] = await super().configuration(address, now, allow_cached=allow_cached)
+            self.cached[address] = await super().configuration(address, now, **options)
         return self.cached[address]
 
 
@@ -303,10 +293,8 @@ class FindingOtherAddresses(Sound):
         at = self.world.at
         return at if address.integration_id == at.integration_id else address
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        found = await super().configuration(self.found(address), now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        found = await super().configuration(self.found(address), now, **options)
         return found and evolve(found, address=address)
 
 
