@@ -8,7 +8,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 from attrs import define, field, frozen
 
+from contentsvc_core.ports import CodeHost
 from contentsvc_core.webhooks.signature import sign
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.server_process import PLAIN
@@ -380,6 +381,15 @@ def _hook_body(hook: HostHook) -> dict[str, Any]:
         "updated_at": "2026-01-01T12:00:00Z",
         "created_at": "2026-01-01T12:00:00Z",
     }
+
+
+def at_github(host: CodeHost | None) -> Callable[[str], Awaitable[CodeHost | None]]:
+    """Return a function that finds the host of GitHub, and of no other provider."""
+
+    async def find(provider: str) -> CodeHost | None:
+        return host if provider == "github" else None
+
+    return find
 
 
 def limits_end() -> str:

@@ -1,13 +1,12 @@
 """Sending the messages of the outbox, and sending them again."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from attrs import evolve, frozen
 from standardwebhooks import Webhook
-from tests.endpoints import editor_of
+from tests.endpoints import Receiver, editor_of
 from tests.usecases.conftest import Between, World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
@@ -30,18 +29,6 @@ from contentsvc_core.usecases.replay_many import BulkReplayer, ReplayDeliveries,
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 URL = "https://acme.example/hook"
-
-
-class Receiver:
-    """A scripted receiver that records messages."""
-
-    def __init__(self) -> None:
-        self.answers: list[Answer | NotSent] = []
-        self.came: list[tuple[str, Mapping[str, str], bytes]] = []
-
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        self.came.append((url, headers, body))
-        return self.answers.pop(0) if self.answers else Answer(status=200)
 
 
 @frozen(kw_only=True)
