@@ -205,21 +205,8 @@ def test_a_title_names_no_change_that_the_text_leaves_out(content_type: ContentT
 @pytest.mark.parametrize(
     ("sign", "weighs"),
     [
-        (0x0000, 1),
-        (0x10FF, 1),
-        (0x1100, 2),
-        (0x1FFF, 2),
-        (0x2000, 1),
-        (0x200D, 1),
-        (0x200E, 2),
-        (0x200F, 2),
-        (0x2010, 1),
-        (0x201F, 1),
-        (0x2020, 2),
-        (0x2031, 2),
-        (0x2032, 1),
-        (0x2037, 1),
-        (0x2038, 2),
+        *((sign, 1) for sign in (0x0000, 0x10FF, 0x2000, 0x200D, 0x2010, 0x201F, 0x2032, 0x2037)),
+        *((sign, 2) for sign in (0x1100, 0x1FFF, 0x200E, 0x200F, 0x2020, 0x2031, 0x2038)),
     ],
 )
 def test_a_sign_weighs_one_or_two_and_each_range_has_its_ends(sign: int, weighs: int) -> None:
