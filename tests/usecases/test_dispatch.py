@@ -223,24 +223,6 @@ async def test_a_returned_message_is_sent_at_once_as_its_first_attempt(office: O
     assert entry.reason == "attempt 1 of 8"
 
 
-async def test_a_replay_sends_the_message_again_with_the_same_id(office: Office) -> None:
-    message_id = await office.asked_for()
-    await office.turn()
-    (entry,) = await office.log()
-    office.world.clock.advance(timedelta(hours=1))
-
-    assert await office.replayer.replay(office.owner, entry.id) == Replayed(delivery_id=message_id, runs=0)
-    assert await office.turn() == [AttemptResult.DELIVERED]
-
-    first, second = office.receiver.came
-    assert first[1]["webhook-id"] == second[1]["webhook-id"] == message_id
-    assert first[2] == second[2]
-    newest, oldest = await office.log()
-    assert oldest == entry
-    assert (newest.reference_id, newest.status.value) == (message_id, "success")
-    assert newest.id != entry.id
-
-
 async def test_a_bulk_replay_sends_a_failed_message_once_for_a_request(office: Office) -> None:
     message_id, clock = await office.asked_for(), office.world.clock
     for answer in range(MAX_ATTEMPTS):

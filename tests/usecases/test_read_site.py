@@ -184,14 +184,6 @@ async def test_a_permanent_fault_ends_the_job_at_once(world: World) -> None:
     assert await world.stores.brands.identities(world.organization.id) == []
 
 
-async def test_a_passing_fault_is_retried(world: World) -> None:
-    job = await ask(world)
-
-    await perform_all(world, Sites(AWAY, AWAY, PAGE))
-
-    assert BrandJobBody.of(await follow(world, job)).status == "completed"
-
-
 async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
     job = await ask(world)
     sites = Sites(AWAY)

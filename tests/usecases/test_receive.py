@@ -46,18 +46,6 @@ async def entries(world: World) -> list[LogEntry]:
     return list(await world.stores.journal.entries(world.organization.id))
 
 
-async def test_a_delivery_leaves_its_context_its_run_and_its_entry(world: World) -> None:
-    outcome = await world.receiver.receive(push(world))
-
-    assert isinstance(outcome, Processed)
-    (record,) = await world.stores.contexts.records(world.organization.id)
-    (run,) = await world.stores.ledger.runs(world.organization.id)
-    (entry,) = await entries(world)
-    assert record.custom_id == f"codehost:{REPOSITORY_ID}:d-1"
-    assert (delivered(run).trigger_id, delivered(run).delivery_id) == (world.trigger.id, "d-1")
-    assert entry.title == "Processed push event"
-
-
 async def test_a_claimed_id_with_a_broken_body_is_a_duplicate(world: World) -> None:
     await world.receiver.receive(push(world))
 
