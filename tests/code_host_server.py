@@ -314,9 +314,7 @@ class CodeHostServer(HttpServer):
         if not self.forge and "type" in body:
             return 422, {"message": "Validation Failed"}, {}
         if not self.forge and any(hook.url == config["url"] for hook in own):
-            errors = [
-                {"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"},
-            ]
+            errors = [{"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"}]
             return 422, {"message": "Validation Failed", "errors": errors}, {}
         created = HostHook(
             id=next(self._ids), repository=known["full_name"], url=config["url"], secret=config["secret"], body=body

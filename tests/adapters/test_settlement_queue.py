@@ -108,11 +108,7 @@ def lane() -> ScriptedLane:
 
 def queue(*lanes: ScriptedLane, batch_items: int = 128, batch_size: int = 10**6, **limits: int) -> SettlementQueue:
     return SettlementQueue(
-        lanes,
-        size_of=lambda settlement: len(settlement.note),
-        batch_items=batch_items,
-        batch_size=batch_size,
-        **limits,
+        lanes, size_of=lambda settlement: len(settlement.note), batch_items=batch_items, batch_size=batch_size, **limits
     )
 
 
@@ -403,9 +399,7 @@ async def test_an_outage_fails_all_that_waited_and_is_not_bisected() -> None:
     assert await outcomes(asked(of, settling("d"), settling("d"))) == [Settled.AS_DECIDED, Settled.ALREADY_CLAIMED]
 
 
-async def test_an_outage_fails_later_settlements_that_have_waited_too_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_outage_fails_later_settlements_that_have_waited_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contentsvc_adapters.sql.settling.queue._WAITED_S", 0.0)
 
     def answer(_item: BatchItem) -> None:

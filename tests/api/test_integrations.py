@@ -56,9 +56,7 @@ async def test_a_repository_is_connected_with_a_hook_and_the_secret_is_not_shown
 
 async def test_without_a_token_the_secret_is_shown_once(acme: Caller) -> None:
     answered = await acme(
-        "POST",
-        "/v1/integrations/codehost",
-        {"owner": "acme", "repo": "buoy", "repositoryId": "77", "branch": "stable"},
+        "POST", "/v1/integrations/codehost", {"owner": "acme", "repo": "buoy", "repositoryId": "77", "branch": "stable"}
     )
 
     assert answered.status_code == 201

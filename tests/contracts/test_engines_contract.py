@@ -149,14 +149,7 @@ async def launch(engine: Engine, clock: ManualClock) -> AsyncGenerator[Launch]:
         alone: bool = True,
         **pace: float,
     ) -> Process:
-        process = Process(
-            engine.stores,
-            execution or engine.next,
-            clock,
-            workflow=workflow,
-            alone=alone,
-            **pace,
-        )
+        process = Process(engine.stores, execution or engine.next, clock, workflow=workflow, alone=alone, **pace)
         created.append(process)
         return await process.launch()
 

@@ -65,11 +65,7 @@ def ranges(work: Work, *arguments: str) -> list[tuple[str, str | None, int]]:
 def test_unreleased_commits_come_first_and_the_last_two_releases_follow(work: Work) -> None:
     work.git("tag", "v0.1.0", "HEAD~3")
 
-    assert ranges(work) == [
-        ("v1.1.0..HEAD", None, 1),
-        ("v1.0.0..v1.1.0", "v1.1.0", 2),
-        ("v1.0.0", "v1.0.0", 1),
-    ]
+    assert ranges(work) == [("v1.1.0..HEAD", None, 1), ("v1.0.0..v1.1.0", "v1.1.0", 2), ("v1.0.0", "v1.0.0", 1)]
     assert [each[1] for each in ranges(work, "--releases", "1")] == [None, "v1.1.0"]
 
 

@@ -312,10 +312,7 @@ async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World, host
     assert rotated.at_host == _DONE
     assert host.calls == [("change_secret", NAME, "h-1", rotated.secret, _TOKEN)]
     entry = await last_entry(world)
-    assert (entry.title, entry.payload) == (
-        "Webhook secret change",
-        {"operation": "change_secret", "repository": NAME},
-    )
+    assert (entry.title, entry.payload) == ("Webhook secret change", {"operation": "change_secret", "repository": NAME})
     assert (entry.status, entry.status_code) == (LogStatus.SUCCESS, 204)
     for unknown in ("int_unknown", "no id"):
         outcome = await office(world, host).rotator.rotate(world.organization.id, unknown, overlap=timedelta())
@@ -392,12 +389,7 @@ async def test_missed_deliveries_are_requested_in_order(
     refusal = second if isinstance(second, HostRefusal) else None
     assert done == Reconciled(
         missed=[
-            Missed(
-                attempt=attempt,
-                repository=NAME,
-                end=end,
-                refusal=None if end is MissedEnd.REQUESTED else refusal,
-            )
+            Missed(attempt=attempt, repository=NAME, end=end, refusal=None if end is MissedEnd.REQUESTED else refusal)
             for attempt, end in zip(attempts, ends, strict=True)
         ],
         complete=False,

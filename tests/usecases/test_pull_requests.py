@@ -249,8 +249,7 @@ async def ask(setup: Setup, performer: Any = None) -> list[str]:
     world.clock.advance(timedelta(minutes=1))
     generator = Generator(starter, stores.directory, stores.brands, world.clock)
     job: Any = await generator.request(
-        world.organization.id,
-        GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS),
+        world.organization.id, GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS)
     )
     await setup.perform(performer)
     followed = await stores.jobs.job(world.organization.id, job.id)

@@ -220,10 +220,7 @@ async def test_a_run_cut_off_after_saving_the_identity_has_ended_with_it(world: 
     (brand,) = await world.stores.brands.identities(world.organization.id)
     followed = await follow(world, job)
     assert cut.cuts == 1
-    assert (
-        BrandJobBody.of(followed).status,
-        BrandJobBody.of(followed).brand_identity_id,
-    ) == ("completed", brand.id)
+    assert (BrandJobBody.of(followed).status, BrandJobBody.of(followed).brand_identity_id) == ("completed", brand.id)
     assert job_events(followed)[-1].type is JobEventType.COMPLETED
 
 
@@ -265,10 +262,7 @@ async def test_a_job_that_is_cancelled_at_the_last_moment_saves_nothing_and_ends
     assert await reader.perform(run, run.cause, PlainSteps()) is None
 
     followed = await follow(world, job)
-    assert (
-        BrandJobBody.of(followed).status,
-        BrandJobBody.of(followed).brand_identity_id,
-    ) == ("failed", None)
+    assert (BrandJobBody.of(followed).status, BrandJobBody.of(followed).brand_identity_id) == ("failed", None)
     assert JobEventType.COMPLETED not in {event.type for event in followed.events}
     assert await stores.brands.identities(world.organization.id) == []
 

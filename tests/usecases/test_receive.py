@@ -448,9 +448,7 @@ async def test_each_event_of_a_delivery_starts_its_run_once(world: World, stale_
     assert nudges == ["now", "now"]
 
 
-async def test_exactly_one_of_concurrent_deliveries_reports_the_unlogged_failures(
-    world: World,
-) -> None:
+async def test_exactly_one_of_concurrent_deliveries_reports_the_unlogged_failures(world: World) -> None:
     for number in range(8):
         await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
 

@@ -299,10 +299,7 @@ async def test_a_changed_target_asks_new_addresses_and_forgets_those_that_are_go
     assert await statuses(office, changed) == ["unconfirmed", "confirmed"]
     site = await office.endpoint("https://hooks.slack.com/services/x")
     bodies = await office.consents.bodies(owner, [site, changed])
-    assert [[each.status.value for each in body.recipients] for body in bodies] == [
-        [],
-        ["unconfirmed", "confirmed"],
-    ]
+    assert [[each.status.value for each in body.recipients] for body in bodies] == [[], ["unconfirmed", "confirmed"]]
     # A change of another field sends no mail.
     await office.editor.change(owner, endpoint.id, ChangeEndpoint(description="Ours"))
     assert (await office.turn())[0] == []
