@@ -13,12 +13,7 @@ from contentsvc_core.lists.words import words_of
 from contentsvc_core.ports import Search
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
-from contentsvc_core.search.questions import (
-    EVENT_TYPES,
-    ContextSearch,
-    PostSearch,
-    read_context_search,
-)
+from contentsvc_core.search.questions import EVENT_TYPES, ContextSearch, PostSearch, read_context_search
 from contentsvc_core.workflows.context import ContextRecord, is_custom_id
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.payloads import visible
