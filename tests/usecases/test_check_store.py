@@ -152,8 +152,10 @@ class FindingAnyHook(Sound):
 
 
 class FindingOneHook(Sound):
-    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
-        found = await super().configuration(address, now, **options)
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        found = await super().configuration(address, now, allow_cached=allow_cached)
         return found if address == self.world.at else None
 
 
