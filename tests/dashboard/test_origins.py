@@ -14,4 +14,4 @@ def test_nothing_is_taken_for_granted() -> None:
 def test_unknown_fields_are_shown_unchanged() -> None:
     origin = read_origin({"runId": "r", "writer": "rules", "campaign": {"name": "<b>"}})
 
-    assert origin == {**read_origin(None), "writer": "rules", "more": [("campaign", '{"name":"<b>"}')]}
+    assert origin == {**read_origin(None), "runId": "r", "writer": "rules", "more": [("campaign", '{"name":"<b>"}')]}

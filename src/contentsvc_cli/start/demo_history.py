@@ -69,5 +69,5 @@ def release_without_notes(history: DemoHistory) -> RecordedDelivery:
         id=history.repository_id, full_name=history.repository, default_branch=history.branch, html_url=page
     )
     at, tag = history.released_at, history.next_tag
-    body = release_body(hosted, tag=tag, notes=None, published_at=at, by=history.repository, prerelease=False)
+    body = release_body(hosted, tag=tag, notes=None, published_at=at, prerelease=False)
     return RecordedDelivery(event="release", delivery=RELEASE, body=msgspec.json.encode(body))

@@ -33,9 +33,9 @@ from contentsvc_http.words import CONTENT, ORDERS, sentence
 _PER_PAGE: Final = 20
 _CHANGED: Final = "This post was changed since you opened it. The page shows the current version."
 #: Fields of a post's source metadata that its page has words for, or leaves out. It shows the others unchanged.
-_TEXTS: Final = ("triggerId", "jobId", "scheduleId", "brandIdentityId", "writer")
+_TEXTS: Final = ("triggerId", "jobId", "scheduleId", "brandIdentityId", "runId", "writer")
 _LISTS: Final = ("repositories", "eventTypes", "deliveryIds", "warnings")
-_SHOWN: Final = frozenset({*_TEXTS, *_LISTS, "runId", "occurredAt"})
+_SHOWN: Final = frozenset({*_TEXTS, *_LISTS, "occurredAt"})
 _DOING: Final = ("POST", "/v1/posts/bulk")
 FILTERS: Final = ("query", "status", "contentType", "label", "repository", "brandIdentityId", "since", "until")
 _NOTICES: Final = {
@@ -164,7 +164,7 @@ async def shown(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
         "text": post_text(stored) or plain_text(stored.content),
         "social": social_card(stored.content_type, stored.markdown),
         "origin": origin,
-        "run_id": _text(stored.source_metadata or {}, "runId"),
+        "run_id": origin["runId"],
         **await _named(session, origin),
     }
     return pages.page(session, "post.html", context, title=stored.title, section="posts")
