@@ -39,7 +39,8 @@ class Elements(HTMLParser):
     def handle_decl(self, decl: str) -> None:
         self.seen.append((f"!{decl}", {}))
 
-    unknown_decl = handle_decl
+    def unknown_decl(self, data: str) -> None:
+        self.seen.append((f"!{data}", {}))
 
     def handle_pi(self, data: str) -> None:
         self.seen.append((f"?{data}", {}))

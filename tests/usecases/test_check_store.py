@@ -45,8 +45,10 @@ class Sound:
         self.organizations = [self.id]
         self.store: DeliveryStore = world.stores.deliveries
 
-    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
-        return await self.store.configuration(address, now, **options)
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        return await self.store.configuration(address, now, allow_cached=allow_cached)
 
     async def settle(self, settlement: Settlement) -> Settled:
         return await self.store.settle(self.changed(settlement))
@@ -179,9 +181,11 @@ class CachingForever(Sound):
         super().__init__(world)
         self.cached: dict[Address, HookConfiguration | None] = {}
 
-    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
         if address not in self.cached:
-            self.cached[address] = await super().configuration(address, now, **options)
+            self.cached[address] = await super().configuration(address, now, allow_cached=allow_cached)
         return self.cached[address]
 
 

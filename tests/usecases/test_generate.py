@@ -135,7 +135,8 @@ async def test_a_request_selects_the_deliveries_of_its_post(world: World, left_o
     await only_the_request(world)
     world.clock.advance(timedelta(minutes=1))
 
-    await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, **{left_out: False}))
+    options: dict[str, Any] = {left_out: False}
+    await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, **options))
     await perform_all(world)
 
     (post,) = await world.stores.posts.posts(world.organization.id)

@@ -132,8 +132,10 @@ class ChangingStore:
         self.left = times
         self.settled: list[Settlement] = []
 
-    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
-        return await self.store.configuration(address, now, **options)
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        return await self.store.configuration(address, now, allow_cached=allow_cached)
 
     async def settle(self, settlement: Settlement) -> Settled:
         self.settled.append(settlement)
