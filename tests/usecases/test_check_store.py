@@ -122,10 +122,8 @@ class AcceptingNothingAfterAChange(AcceptingOlderAfterAChange):
 
 
 class LosingTheHookAfterAChange(AcceptingOlderAfterAChange):
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        return None if self.is_changed else await super().configuration(address, now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        return None if self.is_changed else await super().configuration(address, now, **options)
 
 
 class ComparingVersionsFirst(AcceptingOlderAfterAChange):
@@ -150,11 +148,9 @@ class ComparingVersionsFirstAfterAChange(ComparingVersionsFirst):
 class FindingAnyHook(Sound):
     """Returns the configuration of one hook for all integrations."""
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
         found = evolve(address, integration_id=self.world.at.integration_id)
-        return await super().configuration(found, now, allow_cached=allow_cached)
+        return await super().configuration(found, now, **options)
 
 
 class FindingOneHook(Sound):
@@ -303,10 +299,8 @@ class FindingOtherAddresses(Sound):
         at = self.world.at
         return at if address.integration_id == at.integration_id else address
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        found = await super().configuration(self.found(address), now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        found = await super().configuration(self.found(address), now, **options)
         return found and evolve(found, address=address)
 
 
