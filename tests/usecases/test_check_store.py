@@ -75,7 +75,7 @@ class Sound:
     async def contexts(self) -> Collection[str]:
         return {record.id: record.event for record in await self.records()}
 
-    async def change(self) -> None:
+    async def change(self) -> object:
         await self.world.stores.triggers.change(self.id, self.world.trigger.id, switched(enabled=False))
 
     async def reopen(self) -> DeliveryStore:
@@ -113,7 +113,7 @@ class AcceptingOlderAfterAChange(AcceptingNewer):
 
     is_changed = False
 
-    async def change(self) -> None:
+    async def change(self) -> object:
         await super().change()
         self.is_changed = True
 

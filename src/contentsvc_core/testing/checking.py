@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from functools import partial
 from itertools import count
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 #: The time for which a check waits for a store, in seconds: a store that needs more has lost a lock or a connection.
 PATIENCE_S: Final = 30.0
@@ -52,7 +52,7 @@ class _Cancelled:
             try:
                 waiting = step()
             except StopIteration as stopped:
-                return cast("Any", stopped.value)
+                return stopped.value
             if turn == self._turn and (task := asyncio.current_task()):
                 task.cancel()
             try:

@@ -308,12 +308,14 @@ class _Check:
 
     async def _compare(self, guarantee: str, *, reads: int = 1) -> None:
         """Compare the rows until they are right, at most ``reads`` times."""
-        for _ in range(reads):
-            wrong = await self._wrong()
+        wrong = await self._wrong()
+        for _ in range(reads - 1):
             if not wrong:
-                return
+                break
             await asyncio.sleep(_BETWEEN_READS_S)
-        expect(f"{guarantee}: {wrong[0]}", "; ".join(wrong[1:]), holds=False)
+            wrong = await self._wrong()
+        what, *differences = wrong or [""]
+        expect(f"{guarantee}: {what}", "; ".join(differences), holds=not wrong)
 
     async def _wrong(self) -> list[str]:
         """Return the first kind of rows that differs from the expected ones, and how; nothing, if none does."""
