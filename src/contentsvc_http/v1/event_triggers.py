@@ -7,9 +7,9 @@ from msgspec import UNSET, Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
-from contentsvc_core.ports import Directory, Stores
+from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
+from contentsvc_core.usecases.triggers import provider_of
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.automations import MAX_REPOSITORIES
 from contentsvc_core.workflows.bodies import OneTriggerBody, TriggerListBody
@@ -85,8 +85,9 @@ class TriggerRemovedBody(TypedDict):
     id: str
 
 
-def event_trigger_routes(gate: Gate, editor: TriggerEditor, stores: Stores) -> list[HTTPRouteHandler]:
+def event_trigger_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "event triggers")
+    editor, stores = gate.app.trigger_editor, gate.app.stores
     new = HostedNewTrigger if gate.hosted else NewTrigger
     fields = changes_of(new, "TriggerFields", clears=("output_config",))
 

@@ -7,8 +7,7 @@ from litestar.params import SkipValidation
 from msgspec import Struct, to_builtins
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.ports import Directory
-from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.application import Application
 from contentsvc_http.auth import caller
 from contentsvc_http.v1.answers import Answers
 from contentsvc_http.v1.hosted import HostedAnswers
@@ -23,11 +22,11 @@ _Body = TypeVar("_Body", bound=Mapping[str, Any] | Struct)
 
 @final
 class Gate:
-    def __init__(self, authenticator: Authenticator, directory: Directory, *, hosted: bool = False) -> None:
+    def __init__(self, app: Application, *, hosted: bool = False) -> None:
         """With ``hosted``, response bodies have the form that clients of the hosted product expect."""
-        self._authenticator = authenticator
+        self.app: Final = app
         self.hosted: Final = hosted
-        self.answers: Final = HostedAnswers(directory) if hosted else Answers()
+        self.answers: Final = HostedAnswers(app.stores.directory) if hosted else Answers()
 
     async def reader(self, request: Request[Any, Any, Any]) -> ApiKey:
         return await self._caller(request, Scope.READ)
@@ -36,7 +35,7 @@ class Gate:
         return await self._caller(request, Scope.WRITE)
 
     async def _caller(self, request: Request[Any, Any, Any], scope: Scope) -> ApiKey:
-        key = await caller(request, self._authenticator, scope)
+        key = await caller(request, self.app.authenticator, scope)
         # Before the operation: a failing read afterwards would lose a secret that is shown only once.
         await self.answers.prepare(key.organization_id)
         return key

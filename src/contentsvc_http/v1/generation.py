@@ -9,9 +9,9 @@ from msgspec import Meta, Struct, defstruct, structs
 
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.identifiers import is_full_name
-from contentsvc_core.ports import Directory, Jobs
+from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings, Generator
+from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER, PROVIDERS
 from contentsvc_core.workflows.causes import Generation
@@ -231,8 +231,9 @@ class GenerationProgressBody(TypedDict):
     events: list[JobEventBody]
 
 
-def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: Directory) -> list[HTTPRouteHandler]:
+def generation_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "posts")
+    app = gate.app
     shape = HostedGenerationBody if gate.hosted else GenerationBody
 
     @operation(
@@ -245,8 +246,8 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         headers=[LOCATED],
     )
     async def generate_post(key: Caller, command: Sent[GenerationFields]) -> Response[GenerationStartedBody]:
-        generation_request = await read_generation(directory, key.organization_id, command)
-        job = accepted(await generator.request(key.organization_id, generation_request))
+        generation_request = await read_generation(app.stores.directory, key.organization_id, command)
+        job = accepted(await app.generator.request(key.organization_id, generation_request))
         location = f"/v1/posts/generate/{job.id}"
         return await gate.answer(key, {"job": GenerationJobBody.of(job)}, location=location)
 
@@ -254,7 +255,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
     async def generation_job(
         key: Caller, job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[GenerationProgressBody]:
-        job = await jobs.job(key.organization_id, job_id)
+        job = await app.stores.jobs.job(key.organization_id, job_id)
         if job is None or not isinstance(job.request, Generation):
             raise Refused(404, {"error": "Job not found"})
         # Without the gate: this response shows no organization, as in the hosted product.

@@ -13,6 +13,7 @@ from contentsvc_core.workflows.jobs import BrandJobBody, Job, brand_id_of
 from contentsvc_core.workflows.removals import Disabled, Removed, RemovedBody
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
+from contentsvc_http.described import TEXT, TEXT_OR_NULL, TIME, object_of, reference
 from contentsvc_http.field_descriptions import FIELDS, described
 from contentsvc_http.v1.answers import Answers, repository_map
 
@@ -134,9 +135,9 @@ def describe(document: Mapping[str, Any]) -> dict[str, Any]:
     schemas: dict[str, Any] = {**components["schemas"], **_SCHEMAS}
     for name, fields in _FIELDS.items():
         schemas[name] = _with(schemas[name], fields)
-    schemas["OutputConfigBody"] = _object(schemas["OutputConfigBody"]["description"], {"brandVoiceId": _TEXT})
+    schemas["OutputConfigBody"] = object_of(schemas["OutputConfigBody"]["description"], {"brandVoiceId": TEXT})
     for name in _successes(document):
-        schemas[name] = _with(schemas[name], {"organization": _ref("HostedOrganizationBody")})
+        schemas[name] = _with(schemas[name], {"organization": reference("HostedOrganizationBody")})
     return {**document, "components": {**components, "schemas": described(schemas, {**FIELDS, **HOSTED_FIELDS})}}
 
 
@@ -162,31 +163,15 @@ def _with(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _object(description: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return _with({"description": description, "type": "object", "properties": {}, "required": []}, fields)
-
-
-def _list_of(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-def _ref(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-_TEXT: Final[Mapping[str, Any]] = {"type": "string"}
-_TIME: Final[Mapping[str, Any]] = {"type": "string", "format": "date-time"}
-_TEXT_OR_NULL: Final[Mapping[str, Any]] = {"oneOf": [{"type": "string"}, {"type": "null"}]}
 _NOTHING: Final[Mapping[str, Any]] = {"type": "array", "maxItems": 0, "items": {}}
 _SCHEMAS: Final[Mapping[str, Any]] = {
-    "HostedOrganizationBody": _object(
-        "The organization of the API key.", {"id": _TEXT, "slug": _TEXT, "name": _TEXT, "logo": {"type": "null"}}
+    "HostedOrganizationBody": object_of(
+        "The organization of the API key.", {"id": TEXT, "slug": TEXT, "name": TEXT, "logo": {"type": "null"}}
     ),
-    "DisabledBody": _object("A schedule or an event trigger that was disabled.", {"id": _TEXT, "name": _TEXT}),
+    "DisabledBody": object_of("A schedule or an event trigger that was disabled.", {"id": TEXT, "name": TEXT}),
 }
-_DISABLED: Final[Mapping[str, Any]] = dict.fromkeys(
-    ("disabledSchedules", "disabledEvents"), _list_of(_ref("DisabledBody"))
-)
+_LIST: Final = {"type": "array", "items": reference("DisabledBody")}
+_DISABLED: Final[Mapping[str, Any]] = {"disabledSchedules": _LIST, "disabledEvents": _LIST}
 _NO_LINEAR: Final = "Always empty: Linear cannot be connected."
 _NO_SELECTION: Final = "Must be empty: a post covers everything in its window."
 #: Descriptions of the fields of hosted clients alone, by name, or by schema and name.
@@ -212,14 +197,14 @@ HOSTED_FIELDS: Final[Mapping[str, str]] = {
 }
 #: Fields that schemas of the document have in addition or in another form, by schema name.
 _FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "PostBody": dict.fromkeys(_POST_FIELDS, _TEXT_OR_NULL),
-    "BrandJobBody": {"brandIdentityId": _TEXT, "workflowRunId": _TEXT},
+    "PostBody": dict.fromkeys(_POST_FIELDS, TEXT_OR_NULL),
+    "BrandJobBody": {"brandIdentityId": TEXT, "workflowRunId": TEXT},
     "TriggerSourceBody": {
         "includePreReleases": {"type": "boolean"},
-        "ignoreCommitPatterns": _list_of(_TEXT),
+        "ignoreCommitPatterns": {"type": "array", "items": TEXT},
     },
-    "TriggerBody": {"updatedAt": _TIME},
-    "TriggerListBody": {"repositoryMap": {"type": "object", "additionalProperties": _TEXT}},
+    "TriggerBody": {"updatedAt": TIME},
+    "TriggerListBody": {"repositoryMap": {"type": "object", "additionalProperties": TEXT}},
     "IntegrationListBody": dict.fromkeys(_OTHER_KINDS, _NOTHING),
     "BrandRemovedBody": _DISABLED,
     "IntegrationRemovedBody": _DISABLED,

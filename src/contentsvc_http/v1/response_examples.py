@@ -38,14 +38,7 @@ from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody
 from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading, Source
 from contentsvc_core.workflows.context import ContextRecord, RecordBody
 from contentsvc_core.workflows.filters import TriggerOptions
-from contentsvc_core.workflows.jobs import (
-    BrandJobBody,
-    GenerationJobBody,
-    Job,
-    JobEventBody,
-    JobEventType,
-    job_event,
-)
+from contentsvc_core.workflows.jobs import BrandJobBody, GenerationJobBody, Job, JobEventBody, JobEventType, job_event
 from contentsvc_core.workflows.runs import RunBody, RunStatus, WorkflowRun
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import cron_of, next_slot
