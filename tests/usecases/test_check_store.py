@@ -443,6 +443,13 @@ class RenewingRecords(KeepingRows):
         return {record.id: evolve(record, created_at=at[record.event]) for record in await self.records()}
 
 
+class CuttingNumbers(KeepingRows):
+    """Stores numbers in columns of 32 bits."""
+
+    async def contexts(self) -> Collection[str]:
+        return {record.id: {"repository_id": record.repository_id % 2**31} for record in await self.records()}
+
+
 class RepeatingWithoutClaims(Sound):
     """Knows a repeated settlement by its claim."""
 
@@ -779,6 +786,7 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (SharingRecords, "claims and context records are of an organization alone: the context records (got"),
         (IgnoringCase, "delivery ids differ by case, and have up to 255 characters: the context records (got"),
         (CuttingIds, "delivery ids differ by case, and have up to 255 characters: the context records (got"),
+        (CuttingNumbers, "repository ids are up to 2^63 - 1: the context records (got ctx_"),
         (CuttingTexts, "a push is stored whole: long texts, all characters, all lines: the context records (got"),
         (LosingNotes, "a release is stored whole: long texts, all characters, all lines: the context records (got"),
         (FindingOtherAddresses, "configuration returns None for an unknown organization (got"),

@@ -232,6 +232,10 @@ class _Check:
         for delivery_id in ("Case", "case", f"{'x' * 254}1", f"{'x' * 254}2"):
             await self.settle("delivery ids differ by case, and have up to 255 characters", take(delivery_id), new)
 
+        large = take("large")
+        large = evolve(large, outcome=evolve(large.outcome, repository_id=2**63 - 1))
+        await self.settle("repository ids are up to 2^63 - 1", large, new)
+
     async def others(self, own: HookConfiguration, others: Iterable[Address]) -> None:
         """Settle deliveries to other hooks, with an id that is claimed at the first hook."""
         address, secrets, triggers = own.address, set(own.secrets), {each.id for each in own.triggers}
