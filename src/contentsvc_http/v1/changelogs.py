@@ -143,7 +143,7 @@ def public_changelog_routes(gate: Gate) -> list[HTTPRouteHandler]:  # noqa: C901
         "Set a picture of a public changelog",
         description=f"Send a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB as the body.",
         body=_PICTURE,
-        fails=[400, 408, 413],
+        fails=[400, 408, 409, 413],
     )
     async def set_image(
         request: Request[Any, Any, Any], key: Caller, changelog_id: _Id, kind: _Kind

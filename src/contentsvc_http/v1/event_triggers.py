@@ -107,7 +107,8 @@ def event_trigger_routes(gate: Gate) -> list[HTTPRouteHandler]:
             for trigger in await stores.triggers.all_of(key.organization_id)
             if chosen is None or trigger.options.all_repositories or not chosen.isdisjoint(trigger.repository_ids)
         ]
-        return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, triggers))
+        integrations = await stores.directory.integrations(key.organization_id)
+        return await gate.answer(key, gate.answers.event_triggers(triggers, integrations))
 
     @operation("GET /v1/event-triggers/{trigger_id:str}", "getEventTrigger", "Get an event trigger")
     async def get_event_trigger(key: Caller, trigger_id: _Id) -> Response[OneTriggerBody]:

@@ -20,7 +20,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
-from contentsvc_http.v1.output_config import refuse_destination
+from contentsvc_http.v1.output_config import one_brand, refuse_destination
 from contentsvc_http.v1.repository_ids import ConnectedRepository, read_repositories
 
 #: Maximum number of repositories in one list of a request; more would be a mistake.
@@ -157,7 +157,7 @@ async def read_generation(directory: Directory, organization_id: str, body: Gene
     brand, lists = body.brand_identity_id, {"repositoryIds": body.repository_ids}
     if isinstance(body, HostedGenerationFields):
         _refuse_what_is_not_done(body, await zone_of(directory, organization_id))
-        brand = _one_brand(body)
+        brand = one_brand(brand, body.brand_voice_id)
         lists[f"integrations.{HOSTED_PROVIDER.slug}"] = getattr(body.integrations, HOSTED_PROVIDER.slug, None)
     groups: dict[str, NamedRepositories | None] = {
         provider.slug: getattr(body, provider.slug) for provider in PROVIDERS
@@ -190,13 +190,6 @@ def _full_name(field: str, named: NamedRepository) -> str:
     if not is_full_name(name, nested=isinstance(named, NestedRepository)):
         refuse_request(f"{field}: '{one_line(name, 201)}' is not a repository name")
     return name
-
-
-def _one_brand(body: HostedGenerationFields) -> str | None:
-    brand_ids = {brand_id for brand_id in (body.brand_identity_id, body.brand_voice_id) if brand_id is not None}
-    if len(brand_ids) > 1:
-        refuse_request("brandVoiceId is an alias of brandIdentityId: send one, or the same value")
-    return brand_ids.pop() if brand_ids else None
 
 
 def _refuse_what_is_not_done(body: HostedGenerationFields, own: ZoneInfo) -> None:
