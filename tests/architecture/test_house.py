@@ -141,7 +141,7 @@ def test_no_possessive_group_has_a_look_around() -> None:
     patterns = {each.pattern: each.flags for each in found}
     patterns |= {row: 0 for value in values if isinstance(value, Table) for row in value.rows}
 
-    assert len(patterns) > 1000
+    assert len(patterns) > 900
     assert [pattern for pattern, flags in patterns.items() if _has_possessive_look_around(pattern, flags)] == []
     assert _has_possessive_look_around(r"a(?:b|(?!c)d)*+", 0)
     assert not _has_possessive_look_around(r"(?:b|(?!c)d)*b++(?=c)", 0)

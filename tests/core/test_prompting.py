@@ -1,6 +1,7 @@
 """Prompts."""
 
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.prompting import SMALLEST_LIMIT, Prompt, prompt_for
 from contentsvc_core.content.prompting.material import gather
-from contentsvc_core.content.prompting.tasks import TASKS, TONES
+from contentsvc_core.content.prompting.tasks import HASHTAG_LIMITS, TASKS, TONES
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.content.writing import Brief, Chapter
 from contentsvc_core.events.normalized import MAX_COMMITS, Author, Commit, Push, Release
@@ -356,6 +357,18 @@ def test_the_system_prompt_has_task_tone_and_voice(tone: ToneProfile) -> None:
     unbranded = prompt_for(evolve(given, brand=None))
     assert "\n{}\nEND VOICE " in unbranded.system
     assert mark not in unbranded.system
+
+
+@pytest.mark.parametrize("content_type", ContentType)
+def test_a_prompt_asks_for_plain_text_or_markdown_and_for_no_more_hashtags_than_a_post_keeps(
+    content_type: ContentType,
+) -> None:
+    system = prompt_for(Brief(content_type=content_type, chapters=[chapter("feat: ring")])).system
+    is_plain = content_type in PLAIN_TYPES
+    assert ("Put identifiers of code into backticks" in system) is not is_plain
+    assert ("no backticks" in system) is is_plain
+    asked = [int(number) for number in re.findall(r"([0-9]+) hashtags?\b", system)]
+    assert asked == [limit for of, limit in HASHTAG_LIMITS.items() if of is content_type]
 
 
 @pytest.mark.parametrize("tone", ToneProfile)

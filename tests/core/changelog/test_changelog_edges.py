@@ -327,3 +327,8 @@ class TestPages:
         markdown = self._page(10_000, *quiet, ring, release("v99", url="", prerelease=True))
         assert markdown.startswith("## v99 (pre-release)\n\n### Added\n\n- Ring\n\n## v21\n\n> Note 21.\n\n## v20\n")
         assert markdown.endswith("## v3\n\n> Note 3.\n\nEarlier: 3 releases\n\nThe end.\n")
+
+
+def test_several_scopes_have_a_space_behind_each_comma() -> None:
+    pushed = push(commit("fix(lid,spout): stop the drip"), commit("fix(cup, mug): stop the leak"))
+    assert [change.label for change in reported_changes([pushed], ChangelogOptions())] == ["lid, spout", "cup, mug"]

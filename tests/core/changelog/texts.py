@@ -19,6 +19,7 @@ fix(app/(bell)/lid): ring | fix(ABC-1): ring | ABC-1(bell): ring
 feat(*): ring | !12 ring | Input: bell - add a ring | feature/LAMP-12 ring
 feat/ring at noon | fix/LAMP-1: ring | Draft: ring | rfc - ring | hotfix - ring | Fixed #12 -- ring | Fix #12: ring
 fixes #12 | #12: ring | gh-12: ring | bpo-12: ring | Ring (closes #1, #2) | Ring #12 | Ring, #12 | Ring - #12
+Ring (#1 and #2) | Fixes #12, #13 and #14
 Follow-up to #12: ring
 Ring acme/x#12 | Ring C#12 | Ring (!12) | Ring (GH-12) | Ring see #12 | Ring about #12 | Ring (#1) (#2) (#3).
 Ring [skip ci] | Ring [ci skip] (#12) | [skip ci] Ring | Ring ***NO_CI*** | Ring [no-ci]

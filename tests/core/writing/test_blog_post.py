@@ -1,7 +1,10 @@
+from typing import Any
+
 import pytest
-from writing_samples import written
+from writing_samples import GRACE, commit, push, written
 
 from contentsvc_core.content.changelog.bodies import explanation
+from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.posts import ContentType
 
 _BLOG = ContentType.BLOG_POST
@@ -100,3 +103,14 @@ def test_a_word_that_the_code_host_has_cut_is_left_out() -> None:
     for kind in (_BLOG, ContentType.CHANGELOG):
         assert "Ring at every sharp hour and at every half hour of the day…" in written(kind, f"feat: {long}…").markdown
         assert "Loading…" in written(kind, "Show Loading…").markdown
+
+
+def test_hidden_hashes_and_people_who_are_not_thanked_are_in_no_blog_post() -> None:
+    def blog(**options: Any) -> str:
+        pushed = push(commit("feat: ring"), commit("fix: drip", author=GRACE))
+        return written(ContentType.BLOG_POST, pushed, options=ChangelogOptions(**options)).markdown
+
+    assert ("/commit/" in blog(), "@ada and @grace" in blog()) == (True, True)
+    assert "/commit/" not in blog(commit_hashes=False)
+    assert "Thank you" not in blog(contributors=False)
+    assert "contributions: @ada." in blog(bots=frozenset({"grace"}))

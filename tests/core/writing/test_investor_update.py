@@ -69,4 +69,4 @@ def test_an_update_without_a_window_names_its_release_or_its_day() -> None:
     assert "This update is about kettle v1.2.0. Behind it" in released.markdown
     pushed = written(_UPDATE, push("feat: ring"), window=None)
     assert pushed.title == "kettle: investor update, 2 June 2030"
-    assert "This update is about kettle, 2 June 2030. No release was published." in pushed.markdown
+    assert "This update is about kettle (2 June 2030). No release was published." in pushed.markdown

@@ -183,7 +183,9 @@ def test_a_blog_post_shows_notes_without_a_list_as_they_are() -> None:
     body = "It **rings** now.\n\nAnd *sings*."
     draft = written(ContentType.BLOG_POST, release=release(body=body))
     assert draft.title == "kettle v1.2.0: It rings now"
-    assert "\n\nIt **rings** now.\n\nAnd *sings*.\n" in draft.markdown
+    assert "is available.\n\nIt **rings** now.\n\nAnd *sings*.\n" in draft.markdown
+    with_commits = written(ContentType.BLOG_POST, push("fix: stop the drip"), release=release(body=body), window=None)
+    assert "And *sings*.\n\n## Fixes\n" in with_commits.markdown
     lead = "It rings at noon, and at one, and at two, and at three, and at four, and at five, and at six, and at seven."
     assert written(ContentType.BLOG_POST, release=release(body=lead)).title == "kettle v1.2.0 released"
     long = written(ContentType.BLOG_POST, release=release(body="It boils.\n\n" * 900)).markdown
@@ -206,5 +208,8 @@ def test_social_posts_in_another_language_need_a_model(content_type: ContentType
     assert isinstance(written, Silence)
     assert written.reason.endswith("in German needs a language model: the changes are described in English")
     assert silence(english, translates=True) is None
+    for few in ("Ladezeit der Suche halbiert", "Rechnungen für Kunden", "Permite nueva forma de pagar con Bizum"):
+        assert isinstance(write_content(brief(content_type, push(few))), Silence)
+    assert isinstance(write_content(brief(content_type, push("Support La Poste and DHL"))), Draft)
     german = push("feat: Glocke läutet für die Gäste")
     assert isinstance(write_content(brief(content_type, german, brand=voice)), Draft)

@@ -110,7 +110,17 @@ def test_fixes_are_among_the_points_even_of_many_features() -> None:
 
 def test_a_post_for_x_names_a_feature_beside_breaking_changes() -> None:
     markdown = written(_TWITTER, push("feat!: drop one cup", "feat!: drop one mug", "feat: ring at noon")).markdown
-    assert "\n\nRing at noon. Breaking: dropped one mug.\n" in markdown
+    assert "\n\nBreaking: dropped one mug. Ring at noon.\n" in markdown
+
+
+def test_a_post_for_x_names_other_changes_rather_than_an_explanation_of_one() -> None:
+    ring = f"feat: ring at noon\n\nAdds a bell that rings {'softly and ' * 15}loudly."
+    alone = written(_TWITTER, push(ring)).markdown
+    assert "Ring at noon. Added a bell" in alone
+    beside = written(_TWITTER, push(ring, "fix: stop the drip")).markdown
+    assert "Ring at noon.\n\nStopped the drip.\n" in beside
+    breaking = f"feat!: ring at noon\n\nBREAKING CHANGE: The bell rings {'softly and ' * 15}loudly."
+    assert "The bell rings softly" in written(_TWITTER, push(breaking, "fix: stop the drip")).markdown
 
 
 def test_the_only_change_beside_the_points_is_one_of_them() -> None:

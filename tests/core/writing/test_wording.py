@@ -71,6 +71,18 @@ _UNTRUSTED_WORDS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "d
         ("Rework the lid, start closing pots", "Rework the lid, start closing pots"),
         ("Fix lid + remove spout", "Fixed lid + removed spout"),
         ("Fix lid in pots, drop the spout and use it", "Fixed lid in pots, dropped the spout and uses it"),
+        ("Use an iron lid, drop the spout", "Use an iron lid, drop the spout"),
+        ("Deprecate the lid; use the spout instead", "Deprecated the lid; use the spout instead"),
+        ("Drop the lid and use the spout instead", "Dropped the lid and uses the spout instead"),
+        ('Fix "the lid is open" in pots', 'Fixed "the lid is open" in pots'),
+        ("Mark as open button", "Mark as open button"),
+        ("Send rings before noon", "Sends rings before noon"),
+        ("Send button", "Send button"),
+        ("Describe the lid, and record who opens it", "Describe the lid, and record who opens it"),
+        ("Rename the lid of pots, cups, and records of ada", "Renamed the lid of pots, cups, and records of ada"),
+        ("Rename the lid of pots, cups, and cache layers", "Renamed the lid of pots, cups, and cache layers"),
+        ("Describe the lid, and close the spout", "Describes the lid, and closes the spout"),
+        ("Revert the lid", "Reverted the lid"),
         ("Fix sorting and update order", "Fix sorting and update order"),
         ("Deprecate gas and upgrade Oil", "Deprecated gas and upgraded Oil"),
         ("Drop gas & switch to oil", "Dropped gas & switched to oil"),
@@ -205,6 +217,13 @@ def test_english_imperatives_have_no_capitals_inside_a_german_title() -> None:
     more: dict[str, Any] = {"window": None, "release": release("v1.2.0"), "brand": brand(language="German")}
     draft = written(ContentType.BLOG_POST, push("feat: Add a lid that closes", "feat: Deckel, die klingen"), **more)
     assert draft.title == "kettle v1.2.0: add a lid that closes; Deckel, die klingen"
+    draft = written(ContentType.BLOG_POST, push("feat: Lids for all pots"), **more)
+    assert draft.title == "kettle v1.2.0: lids for all pots"
+
+
+def test_german_nouns_keep_their_capital_inside_an_english_title() -> None:
+    title = written(ContentType.BLOG_POST, push("feat: Deckel können klingen")).title
+    assert title == "What's new in kettle: Deckel können klingen"
 
 
 def test_a_french_colon_has_a_space_before_it() -> None:

@@ -8,37 +8,34 @@ from contentsvc_core.content.changelog.tables import Table, lines_of, words_of
 from contentsvc_core.on_demand import late
 
 PERFORMANCE: Final = words_of(r"""
-    exponential time | load time | preallocat\w+ | zero[- ]copy
+    load time | zero[- ]copy
     performances? | rendimiento | desempenho | ladezeit(?:en)? | perf | faster | fast[- ]paths? | speed(?:s|ing)? up
     speedups? | quadratic
     memory (?:usage|consumption|footprint)
     (?:fewer|less|reduce[sd]?|avoid|unnecessary|extra|redundant) (?:\S+ ){0,2}?(?:allocations?|copies|copying|copy
         |cloning|clones?|syscalls?|queries|lookups?|overhead|process(?:es)?) | lazily | lazy[- ]load(?:ing|ed)?
-    lazy import | on demand | only load(?:ed)? when | hot path | startup time | throughput | latency | caching
+    on demand | only load(?:ed)? when | hot path | startup time | throughput | latency | caching
     in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
-    as a contributor
     (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
     docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
-    authors?(?:\.\w+) | contributors? list | licen[cs]e (?:year|header|file)s? | copyright | badges?
+    licen[cs]e (?:year|header|file)s? | copyright | badges?
     grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
-    rustdoc | jsdoc | godoc | third[- ]party packages | issue templates? | pr template | mkdocs | dokumentation
+    rustdoc | jsdoc | godoc | issue templates? | pr template | mkdocs | dokumentation
     documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles?
 """)
 INTERNAL: Final = Table(r"""
-    appveyor | nightly build | vendored | fixme
-    (?<!ignore )whitespace changes | pep ?8 | ^comment(?:s|ed)? out .* | ^makes? (?:the )?\S+ happy
+    appveyor | vendored | fixme
+    pep ?8 | ^comment(?:s|ed)? out .*
     ^add(?:s|ed)? (?:some |more )?debug(?:ging)? (?:logs?|output|prints?|statements?)
-    stale (?:bot|issue)s? | run (?:black|gofmt|prettier|rubocop|rustfmt|clang-format)
-    (?:bump|update) (?:the )?nightly
-    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | unit ?tests? | testing | specs | workflows?
+    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | testing | specs | workflows?
     (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
-    spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).* | ^extract(?:s|ed)? .* (?:in)?to
+    spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).*
     pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | fuzz(?:er|ers|ing)? | benchmarks?
-    codspeed | codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
+    codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
     gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort | pylint(?:rc)? | clippy | rustfmt | gofmt
     golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)? | phpstan | psalm | style ?ci | shellcheck
     sonar\w* | code ?owners | editorconfig | devcontainers?
@@ -50,14 +47,14 @@ INTERNAL: Final = Table(r"""
     (?:merge|rebase|sync)(?:d|s)? (?:with |from |branch |remote |in )?(?:main|master|develop|upstream|trunk)
     (?:internal|helper) (?:function|method|class|refactor\w*|clean-?up|type|module|util\w*)s?
     refactor(?:s|ed|ing|ings)? | clean ?-?ups?
-    release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | publish workflow | staging
-    boilerplate | code ?(?:style|base|gen) | version constant | compile assets | apply fixes from
+    release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | staging
+    boilerplate | code ?(?:style|base|gen)
     dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | mocks? | todos?
-    magic (?:numbers?|strings?) | trailing (?:white ?)?spaces? | (?:some|extra) whitespace
+    magic (?:numbers?|strings?) | trailing (?:white ?)?spaces?
     (?:in)?to (?:its|their) own (?:\S+ )?(?:class|component|crate|file|function|method|module|package)(?:e?s)?
     trove classifiers? | f-strings | checkstyle | spotless | ktlint | detekt | scalafmt | swiftlint | swiftformat
     biome | stylelint | codespell | (?:homebrew|brew|update|bump) (?:the )?(?:tap|formula|cask) | dead_code
-    (?:cargo|go|run|deno) fmt | tool ?chain | package-lock(?:\.json)?
+    (?:cargo|go|run|deno) fmt | tool ?chain
     (?:cleaner|duplicated?|simpler) code | (?:terraform|tofu|mix|dart|nix|elm|zig) (?:fmt|format) | tflint | tfsec
     ^(?:break|breaks|broke|factor|pull|split)(?:s|ed|ting)? .{0,60}out (?:of|to|into) .* | ^(?:pull|split)s?(?:ed)? out
     ^(?:use|uses|used|using) `?\S*\w(?=::|\(\))
@@ -74,10 +71,8 @@ INTERNAL: Final = Table(r"""
     ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
     (?=.*\b(?:assert|import|include|newline|semicolon))^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?
         |imports?|includes?|newlines?|semicolons?)\Z
-    ^add(?:s|ed)? (?:some |more )?debug(?:ging)? logging | internal helpers?
     (?=.*\breadability\b)(?:for|improve) (?:better )?readability
     ^improve[sd]? (?:the )?(?:code )?(?:comments|consistency|maintainability|naming|quality|structure)\Z
-    ^(?:rework|restructure|rewrite)(?:s|ed)? (?:the |some )?internals
     ^uses? (?:an? )?(?:const|early returns?|guard clauses?|let|list comprehensions?|nullptr|optional chaining|pathlib
         |template literals?)(?:\Z| (?:for|in|instead|to) .*)
     ^makes? (?:the |some |more )*(?:\w+ )?(?:class(?:es)?|fields?|functions?|helpers?|members?|methods?|structs?|types?
@@ -89,7 +84,7 @@ MISTYPED: Final = words_of(r"""
     ^(?:fix(?:es|ed)? )?(?:the )?(?:docs?|documentation) (?:build|deploy|deployment|link|page|preview|site|workflow)s?
     (?:(?<= in )|(?<= in the )|(?<= on )|(?<= on the ))(?:docs|documentation|read ?me|tutorials?)\Z
     (?=.*\bexamples?\b)(?:in|of) (?:the |an? )?(?:\S+ )?examples?\Z | ^update[sd]? (?:the )?examples?
-    ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos | code clean-?up\Z
+    ^(?:correct|fix)(?:e?s|e?d)? (?:(?:a few|few|minor|more|some|the|various) )*typos
     ^(?:fix(?:es|ed)? )?(?:the )?(?:lint(?:ing|er)?|clippy|eslint|mypy|ruff) (?:change|complaint|error|fixe
         |issue|warning)s?
     ^refactor(?:s|ed|ing)?\b(?!.* (?:for|so|to) ).*
@@ -123,11 +118,11 @@ SLIGHT: Final = words_of(r"""
 """)
 #: Words of faults, for subjects without a verb of fixing.
 FAULT: Final = words_of(r"""
-    memory corruption
     fix(?:e[sd])? | bugs? | crash(?:e[sd]|ing)? | leaks? | wrong(?:ly)? | incorrect(?:ly)? | regressions? | broken
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults? | fehler
-    no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | misdetection | not working
-    mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer) | (?<=\w )duplicated?
+    no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | not working
+    mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer)
+    (?<=\w )(?<!to )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
 #: Faults that subjects without any verb of an action state: "Login loop on Safari", "The lid does not close".
@@ -148,7 +143,7 @@ STATED_FAULT: Final = words_of(r"""
 DEPRECATION: Final = words_of(r"""
     (?=.*\bdeprecation)^(?:add|emit|issue|raise|show|throw|trigger)(?:e?s|ed)? (?:an? |the )?deprecation ?warnings?
         (?:\Z| (?:about|for|on) .*)
-    ^mark(?:s|ed)? .* deprecated | ^(?:formally|officially|soft)[- ]deprecate[sd]? | ^announce[sd]? .*deprecation of
+    ^mark(?:s|ed)? .* deprecated | ^(?:formally|officially|soft)[- ]deprecate[sd]?
     (?=.*\bdeprecated\b)(?:is|are) (?:now )?deprecated
 """)
 #: A fault in the author's prose below a subject, not in a list, a form or a quotation.
@@ -161,8 +156,7 @@ MISSING: Final = late(
 )
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
-    first version of
-    ability to
+    (?:ability|possibility) to
     (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
         |syntax)\w*
     support for | compatib(?:le|ility) with
@@ -241,7 +235,7 @@ DEPENDENCY: Final = Table(r"""
     (?:update|bump|regenerate|refresh) \S*(?:yarn\.lock|package-lock\.json|pnpm-lock\.yaml|cargo\.lock|poetry\.lock
         |uv\.lock|go\.(?:mod|sum)|gemfile\.lock|composer\.lock|requirements\S*\.txt)\b.*
     (?:babel|biome|eslint|jest|prettier|rollup|ruff|typescript|vite|vitest|webpack) v?\d[\d.]*
-    bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)? | semver compatible updated? .*
+    bump (?P<bare>[\w@/.-]+(?:\s+and\s+[\w@/.-]+)?)(?: in /\S*)?
 """, r"\A(?:", r")\Z", UPDATE=_UPDATE, PLATFORM=PLATFORM)  # fmt: skip
 #: After such a word, another verb is hardly an imperative: "allow to add and remove lids".
 SUBORDINATE: Final = late(
@@ -273,9 +267,7 @@ VERSION: Final = late(
     re.IGNORECASE,
 )
 RELEASE: Final = lines_of(r"""
-    update release (?:date|version)(?: .*\d.*)?
-    release candidate(?: v?\d.*)? | dev version(?: v?\d.*)? | merge (?:release|version) v?\d.*
-    add unreleased section.* | add release date(?: .*\d.*)?
+    release candidate(?: v?\d.*)? | dev version(?: v?\d.*)?
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
     new (?:version|release)(?: of \S+)?:? v?\d\S* | build (?:a )?new version
@@ -293,7 +285,7 @@ RELEASE: Final = lines_of(r"""
     (?:update|updates|updated|generate|regenerate|reset|add|prepare|finali[sz]e|bring|new|edit|fix)(?: (?:the|a|new
         |next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new
         |docs version)(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date|section).*|,.*|\(.*)?
-    (?:post|pre)[- ]?release(?: .*)? | (?:new|next) changelog template | release(?: commit)? | bump version.*
+    (?:post|pre)[- ]?release(?: .*)? | release(?: commit)?
     various updates | start next section | add next section | (?:version ?(?:code|name)|build(?: number)?) v?\d\S*
 """)
 #: Commits that make a release without naming a version, whatever they touch.
@@ -306,22 +298,40 @@ _FILE: Final = (
     "(?:c|cc|cfg|cpp|cs|css|dart|env|ex|exs|go|gradle|h|hcl|hpp|html|ini|java|js|json|jsx|kt|kts|lua|m|php|plist"
     "|properties|proto|py|pyi|rb|rs|scss|sh|sql|swift|tf|toml|ts|tsx|vue|xml|ya?ml)"
 )
+#: Words that say nothing about a change. A subject of such words alone is empty: "Added some more stuff".
+_NOTHING: Final = """
+    a adds? added adding adjust(?:ed|ments?|s)? again all also an and attempt bugs? bugfix(?:es)? bunch changed?
+    changes changing code commit corrections? did do done edit(?:ed|s)? enhancements? errors? few final finally first
+    fix(?:ed|es|ing|up)? for general hope hopefully hot i idk improv(?:e|ed|es|ements?|ing) is issues? it last little
+    lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops other please
+    problems? progress promise quick real really remaining same several silly small some stuff stupid hotfix(?:es)?
+    that the these things? this time tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
+    working works yet
+    behoben diverse einige fehler fehlerbehebung(?:en)? kleine kleinere korrektur(?:en)? und verbesserung(?:en)?
+    verschiedene weitere änderung(?:en)? anpassung(?:en)?
+    améliorations changements corrections de divers diverses et mineures modifications petites petits quelques
+    ajustes arreglos cambios? correcciones errores mejoras? menores pequeñas pequeños varias varios y
+"""
+#: Those with which many subjects begin: only subjects with another of these words are searched.
+_OFTEN: Final = "adds? added adding made make makes new"
+
+
+def _any_of(words: str, *, but: str = "") -> str:
+    return f"(?:{'|'.join(word for word in words.split() if word not in but.split())})"
+
+
 #: Subjects without information for readers, whatever they touch.
 EMPTY: Final = Table(r"""
-    (?:update|updates|updated|changes?|fix|fixes|fixed|fixup|more fixes|oops|whoops|wip|cleanup|clean up|tmp|temp|test
-        |testing|misc\w*|minor|typos?|stuff|tweaks?|nits?|ok|done|initial commit|small (?:fix(?:es)?|changes?)
-        |minor (?:fix(?:es)?|changes?|tweaks?|updates?)|address (?:review )?(?:comments?|feedback)|review|feedback
-        |address pr .*|apply suggestions.*|merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable
-        |sync|format
-        |lint|fmt|bless|durr|again|try again|rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:first|temp
-        |temporary|wip|test) commit|init|checkpoint|save|asdf|bug ?fix(?:es)?|(?:pr|review) (?:comments?|feedback)
-        |add files via upload|(?:(?:various|several|some|minor|small|misc|miscellaneous|more|general|few|a few|other
-        |bug|code) )+(?:bug ?fix(?:es)?|fix(?:es)?|improvements?|changes|updates|tweaks|enhancements|adjustments)
-        |(?:(?:final|last|another|quick|tiny|hot|real|yet) )+(?:fix(?:es)?|changes?|updates?|tweaks?|attempt|try)
-        |fix(?:es|ed)?(?: (?:a|an|the|it|all|another|few|last|little|minor|more|other|remaining|several|silly|small|some
-        |stupid|these|this|tiny|various))* (?:bugs?|errors?|issues?|it|mistakes?|problems?|stuff|things?)
-        |(?:more|further|some) work(?: (?:on|for) .*)?|(?:bugs?|errors?|issues?|problems?|lints?|linter|linting|tests|ci
-        |code|structure)|(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
+    (?:another )?(?!\w\Z)<BEGIN>(?:[ ,&+]+<NOTHING>){0,7}\W*
+    (?=.*\b(?:changes|code|fix(?:es)?|improvements|more|stuff|things?|tweaks?|updates)\b)<OFTEN>
+        (?:[ ,&+]+<NOTHING>){1,7}\W*
+    (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit|address (?:review )?(?:comments?|feedback)
+        |review|feedback|address pr .*|apply suggestions.*
+        |merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable|sync|format|lint|fmt|bless|durr
+        |rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:temp|temporary|wip|test) commit|init|checkpoint|save
+        |asdf|(?:pr|review) (?:comments?|feedback)|add files via upload|bug ?fix(?:es)?
+        |(?:more|further|some) work (?:on|for) .*|(?:lints?|linter|linting|tests|ci|structure)
+        |(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
         (?: (?:and|/) format)?(?: of (?:the )?code)?|deploy(?:ed|ment|s)?(?: to \w+)?
         |changes? (?:requested|suggested) by .*|(?:requested|suggested) changes
         |rename (?:class(?:es)?|files?|functions?|icons?|images?|methods?|things?|var(?:iable)?s?)
@@ -329,20 +339,20 @@ EMPTY: Final = Table(r"""
         |(?:inline|extract|move|split)(?:ed)? (?:the |a |some )?(?:class(?:es)?|functions?|helpers?|methods?|modules?)
         |(?:begin|continue|finish|start)(?:ed)? work(?:ing)? on .*|(?:experiment|prototype)s? (?:for|of|with) .*
         |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*|undo (?:the )?(?:last|previous) commit
-        |post[- ]release version bump|revert accidental .*
-        |(?:a )?(?:bunch|lots?|ton) of (?:changes|fixes|stuff|things|tweaks|updates)|(?:db |database )?migrations?
-        |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version)|progress|(?:more )?stuff
-        |(?:(?:final|last|real) )+fix(?:es)? (?:for real|hopefully|i hope|i promise|this time).*)\W*
+        |post[- ]release version bump|revert accidental .*|(?:add )?(?:db |database )?migrations?
+        |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version))\W*
     squashed commits?(?: of the following)?:?
-    (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files? | hotfix
+    (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files?
     fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
         |(?:the )?(?:merge|build|pipeline)|(?:after|from) (?:code )?review)
-    (?:cr|pr|review) fix(?:es)? | bug ?fixes (?:and|&) (?:performance )?improvements | add migrations?
+    (?:cr|pr|review) fix(?:es)? | bug ?fixes (?:and|&) (?:performance )?improvements
     (?:final|finishing) touches(?: .*)?
-    merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .* | merge remote-tracking .*
+    merge (?:remote-tracking )?branch(?:es)? .* | merge pull request \W?\d+ (?:from|in) .*
     (?:fixup|squash|amend)!.*
     (?:create|update|delete|rename)d? [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
-""", r"\A(?:", r")\Z", FILE=_FILE)  # fmt: skip
+""", r"\A(?:", r")\Z",
+    FILE=_FILE, NOTHING=_any_of(_NOTHING), BEGIN=_any_of(_NOTHING, but=_OFTEN), OFTEN=_any_of(_OFTEN),
+)  # fmt: skip
 #: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
 REFERENCE_ALONE: Final = late(
     r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE

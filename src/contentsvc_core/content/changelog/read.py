@@ -34,8 +34,8 @@ _HEADER: Final = late(
 )
 #: References at the end of a subject: ``(#12)``, ``#12``, ``(fixes #12, #13)``, ``(GH-12)``, ``(!12)``, ``[#12]``.
 _NUMBER: Final = late(
-    r"[ ,.:-]*[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)? |refs? |see |issue |bug |pr |for |via |part of |thanks? )?"
-    r"(?P<name>#|GH-|gh-|!|bpo-)(?P<number>[0-9]{1,10})[)\]]?[.,]?\Z",
+    r"[ ,.:-]*(?:(?<= )(?:and|&) )?[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)? |refs? |see |issue |bug |pr |for |via "
+    r"|part of |thanks? )?(?P<name>#|GH-|gh-|!|bpo-)(?P<number>[0-9]{1,10})[)\]]?[.,]?\Z",
     re.IGNORECASE,
 )
 _DIGIT_AT_END: Final = late(r"[0-9][)\]]?[.,]?\Z")

@@ -16,7 +16,7 @@ _PAST_VERBS: Final = """
     implement improve increase initialize integrate introduce localize lower migrate minimize modernize modify
     normalise normalize optimise optimize overhaul parameterize patch recreate redesign reduce refactor refine
     refresh reimplement relax relicense relocate remove rename reorder reorganise reorganize replace reposition
-    resolve restore restrict restyle revamp revise reword rework shorten silence simplify specialise stabilise
+    resolve restore restrict restyle revamp revert revise reword rework shorten silence simplify specialise stabilise
     stabilize standardize streamline synchronise synchronize tighten tune tweak unify widen
 """
 #: Verbs of behaviour: posts have them in the present tense, "Requires a lid".
@@ -74,6 +74,11 @@ _BEFORE_ARTICLE: Final = """
     trim trust try turn undo unfold upload vary visit wait wake watch weigh wire withdraw wrap write yield zoom
 """
 _VERB_FORMS_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
+#: Verbs among them that are nouns with another noun alone, ``Send button``: they have any other object.
+_WITH_ANY_OBJECT: Final = frozenset({
+    "compute", "describe", "discard", "dismiss", "erase", "explain", "follow", "inspect", "receive", "remember",
+    "render", "send", "write",
+})  # fmt: skip
 #: The prepositions with which such verbs go on, behind their object: ``Map lids to pots``.
 _GOES_ON: Final = {
     verb: late(rf" (?:{'|'.join(words.split())}) ", re.IGNORECASE)
@@ -182,7 +187,7 @@ _STATES: Final = late(
     re.IGNORECASE,
 )
 _CLAUSE: Final = late(r" (?:after|as|because|before|but|if|since|so|that|unless|until|when|where|which|while|who)\b.*")
-_CODE: Final = late(r"`[^`]*`")
+_CODE: Final = late(r"`[^`]*`|\"[^\"]*\"")
 _TO: Final = late(r"\bto ([A-Za-z]+)\b")
 #: No other verb follows such words: ``to the lid``, ``instead of lids``.
 _TO_NOUN: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])|\binstead of ")
@@ -211,11 +216,16 @@ def conjugated(text: str) -> str:
     if first is None or verb_form is None:
         return text
     rest = text[first.end(2) :]
-    further = [found for found in _AND_VERB.finditer(text) if _is_verb(found[3]) or _acts(found)]
+    further = [
+        found for found in _AND_VERB.finditer(text) if (_is_verb(found[3]) or _acts(found)) and not _advises(found)
+    ]
     if further and _infinitive(text, further[0].start(3)):
         # "Allow to add and remove lids": the others are infinitives.
         further = []
     if (further and not _are_imperatives(further, text)) or any(map(_is_unknown_imperative, _AND_VERB.finditer(text))):
+        return text
+    if verb_form.endswith("s") and not all(_form_of(found).endswith("s") for found in further):
+        # "Uses a lid, dropped the spout" reads worse than two imperatives.
         return text
     if further:
         rest = _AND_VERB.sub(_conjugated_match, text)[first.end(2) :]
@@ -238,7 +248,9 @@ def _verb_form(first: "re.Match[str]", text: str) -> str | None:
     verb_form, mostly = _PHRASAL.get(f"{word} {following}"), _VERB_FORMS_BEFORE_ARTICLE.get(word)
     rest = _CLAUSE.sub("", text[first.end(2) :]) if verb_form or behaves or mostly else ""
     if verb_form:
-        return None if _names_or_states(rest) else verb_form
+        # "Mark as read button" is a name, and "as" begins no clause.
+        named = _NAME.fullmatch(text, first.end(2)) is not None
+        return None if named or _names_or_states(rest) else verb_form
     if behaves:
         # Each other verb would need the same form: "Automatically add and remove lids".
         others = any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text))
@@ -264,6 +276,8 @@ def _has_object(verb: str, first: "re.Match[str]", text: str, rest: str) -> bool
         return True
     if _OF_A_NOUN.match(first[3]):
         return False
+    if verb in _WITH_ANY_OBJECT:
+        return True
     goes_on = _GOES_ON.get(verb)
     on = _GOES_ON_ANYWAY.match(text, first.end(2)) or (goes_on and goes_on.search(text, first.end(2)))
     return on is not None
@@ -274,8 +288,14 @@ def _infinitive(text: str, end: int) -> bool:
 
 
 def _is_unknown_imperative(found: "re.Match[str]") -> bool:
-    listed = found[2][-1] in ",;" and found[3].casefold() in VERBS and not _is_verb(found[3])
-    return listed and _ANOTHER.match(found.string, found.end()) is not None
+    """Return whether a verb without a known form follows: ``, start splitting lids`` or ``, and record lids``."""
+    word = found[3].casefold()
+    if _is_verb(word) or _acts(found):
+        return False
+    if found[2][-1] in ",;":
+        return word in VERBS and _ANOTHER.match(found.string, found.end()) is not None
+    # The last one of several things may look like a verb: "of lids, pots, and records".
+    return found[2][0] == "," and _may_be_verb(word) and found.string.find(",", 0, found.start(2)) < 0
 
 
 def _may_be_verb(word: str) -> bool:
@@ -310,8 +330,17 @@ def _acts(found: "re.Match[str]") -> bool:
     return found[3].casefold() in _VERB_FORMS_BEFORE_ARTICLE and _DEFINITE.match(found.string, found.end()) is not None
 
 
-def _conjugated_match(found: "re.Match[str]") -> str:
+def _advises(found: "re.Match[str]") -> bool:
+    """Return whether a verb tells readers what to do: ``; use pots instead``."""
+    return found[2][-1] in ",;." and found[3].casefold() == "use" and found.string.find(" instead", found.end()) > 0
+
+
+def _form_of(found: "re.Match[str]") -> str:
     verb = found[3].casefold()
     verb_form = _VERB_FORMS.get(verb) or _VERB_FORMS_OR_NOUN.get(verb)
-    verb_form = verb_form or (_VERB_FORMS_BEFORE_ARTICLE[verb] if _acts(found) else found[3])
+    return verb_form or (_VERB_FORMS_BEFORE_ARTICLE[verb] if _acts(found) else found[3])
+
+
+def _conjugated_match(found: "re.Match[str]") -> str:
+    verb_form = found[3] if _advises(found) else _form_of(found)
     return f"{found[1]}{found[2]} {verb_form.capitalize() if found[3][0].isupper() else verb_form}"

@@ -188,7 +188,7 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
 IMPERATIVES: Final[Mapping[str, str]] = _table({
     "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allowing allows",
     "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
-    "clean up": "cleanup", "convert": "converted", "correct": "corrected", "create": "creates",
+    "clean up": "cleanup", "convert": "converted", "correct": "corrected corrects", "create": "creates",
     "document": "documented", "drop": "dropped drops", "enable": "enables", "enhance": "enhances",
     "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixing fixup hotfix",
     "implement": "impl implemented implements", "improve": "improved improves", "introduce": "introduced introduces",
@@ -248,11 +248,13 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
 })  # fmt: skip
 
 _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
-#: A name of several words, and words that only German texts have: their nouns have capitals.
+#: A name of several words, and what only German texts have: their nouns have capitals. English texts have others.
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
 _GERMAN: Final = late(
-    r"\b(?:der|das|dem|und|für|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|ist|beim|nach|auf|im|wenn)\b"
+    r"\b(?:der|das|dem|und|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|werden|ist|beim|nach|auf|im|wenn|sich|jetzt)\b"
+    r"|[äöüß]"
 )
+_ENGLISH: Final = late(r"\b(?:the|for|of|with|to|and|when|is|are|from|by|on|not)\b")
 #: Nouns with which new things end, maybe with a clause behind.
 _NEW_THING: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:ability|argument|backend|button|command|endpoint|field|filter|flag|helper|hook|integration"
@@ -372,12 +374,12 @@ def with_verb(text: str, section: Section, kind: str = "") -> str:
 def continued(text: str, *, german: bool = False) -> str:
     """Return a text without the capital of its first word, unless that may be a name or a German noun.
 
-    ``german``: in a German post, only English imperatives are certainly no nouns.
+    ``german``: in a German post, only the words of English texts are certainly no nouns.
     """
     first, _, rest = text.partition(" ")
     if not rest or not (first[1:].islower() or first == "A"):
         return text
-    if german and (first.casefold() not in _BEGIN_ENGLISH or _GERMAN.search(rest)):
+    if german and (_GERMAN.search(rest) or not (first.casefold() in _BEGIN_ENGLISH or _ENGLISH.search(rest))):
         return text
     is_name = _NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)
     return text if is_name and first.casefold() not in VERBS else f"{first.lower()} {rest}"

@@ -49,9 +49,9 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     listed = not (notes and news.is_prose)
     blocks = [
         _introduction(news, lead, "" if notes else news.lead, unlisted=unlisted, counts=listed),
+        *notes,
         *(_upgrade(news, lead, unlisted) if listed else []),
         *(block for section in wording.THEMES if listed for block in _section(news, section, lead, unlisted)),
-        *notes,
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
         *_thanks(news),
@@ -136,7 +136,8 @@ def _references(item: Item, news: News) -> list[str]:
     if not news.voice.technical:
         return []
     change = item.change
-    return references(change, item.part.base, news.phrases, commits=not change.numbers and not change.noted)
+    hashes = news.commit_hashes and not change.numbers and not change.noted
+    return references(change, item.part.base, news.phrases, commits=hashes)
 
 
 def _notes(news: News, release: Release | None) -> list[str]:
@@ -209,22 +210,25 @@ def write_investor_update(news: News) -> Draft:
     if voice.company and about:
         title = phrases.format(phrases.investor_title, subject=voice.company, when=f", {about}")
     else:
-        title = _in_period(news, phrases.investor_title, voice.company or about)
+        title = _in_period(news, phrases.investor_title, voice.company or about, ", {}")
     return Draft(title=titles.plain_title("", title, "", phrases), markdown=joined(blocks))
 
 
-def _in_period(news: News, phrase: str, who: str = "") -> str:
+def _in_period(news: News, phrase: str, who: str, behind: str) -> str:
+    """Return a phrase about ``who``, the projects if empty, with the time that the news are from ``behind`` them."""
     pushed = [titles.day_of(commit.timestamp) for part in news.active for commit in part.commits[-1:]]
     day = max(filter(None, pushed), default=None) if not news.releases else None
     when = news.phrases.period(news.window) if news.window else news.phrases.on(day) if day else ""
     return news.voice.format(
-        phrase, subject=who or titles.projects_named(news.active, news.phrases), when=f", {when}" if when else ""
+        phrase,
+        subject=who or titles.projects_named(news.active, news.phrases),
+        when=behind.format(when) if when else "",
     )
 
 
 def _summary(news: News, about: str) -> str:
     phrases, voice = news.phrases, news.voice
-    sentences = [_in_period(news, phrases.covers, about)]
+    sentences = [_in_period(news, phrases.covers, about, " ({})")]
     if news.releases and not about:
         releases = phrases.enumerated(titles.counted_releases((release for _, release in news.releases), phrases))
         sentences.append(

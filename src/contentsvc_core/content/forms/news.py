@@ -70,6 +70,7 @@ class News:
     upkeep: Mapping[Section, int]
     left_out: int
     people: tuple[str, ...] = field(converter=tuple[str, ...])
+    commit_hashes: bool = True
 
     @property
     def phrases(self) -> Phrasebook:
@@ -130,7 +131,8 @@ def news_of(brief: Brief) -> News:
                 for change in notes.changes
                 if _is_news(change, voice)
             ]
-    authors = (author for part in parts for change in part.changes for author in change.authors)
+    options = brief.options
+    thanked = (change for part in parts if options.contributors for change in part.changes)
     return News(
         voice=voice,
         window=brief.window,
@@ -140,7 +142,8 @@ def news_of(brief: Brief) -> News:
         is_prose=is_prose and len(leads) == 1,
         upkeep=upkeep,
         left_out=brief.left_out,
-        people=contributors(authors),
+        people=contributors((author for change in thanked for author in change.authors), options.bots),
+        commit_hashes=options.commit_hashes,
     )
 
 

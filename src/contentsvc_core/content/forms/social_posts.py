@@ -129,19 +129,26 @@ def write_twitter_post(news: News) -> Draft:
     budget = TWEET_LIMIT - (URL_WEIGHT + len(_GAP) if target else 0)
     text, mentioned = _fitting(news, budget)
     more, named = _more(news, mentioned, budget - weight(text) - len(_GAP))
+    if not more and len(news.announced) > len(mentioned):
+        # The other changes say more than an explanation of one.
+        text, mentioned = _fitting(news, budget, explains=False)
+        more, named = _more(news, mentioned, budget - weight(text) - len(_GAP))
     blocks = [*map(inline, filter(None, [text, more])), *([plain_url(target[1])] if target else [])]
     return Draft(title=wording.post_title(news, [*mentioned, *named]), markdown=f"{_GAP.join(blocks)}\n")
 
 
-def _fitting(news: News, budget: int) -> tuple[str, list[Item]]:
-    """Return the beginning of a post for X, and the change that it mentions."""
+def _fitting(news: News, budget: int, *, explains: bool = True) -> tuple[str, list[Item]]:
+    """Return the beginning of a post for X, and the change that it mentions.
+
+    ``explains``: with the author's explanation, if it fits; a breaking change always has its note.
+    """
     start = wording.opening(news)
     items = wording.lead_candidates(news.announced)
     leads = dict.fromkeys([plain(news.lead), first_sentence(plain(news.lead))[0]] if news.lead else [])
     texts: list[tuple[str, list[Item]]] = [(f"{start} {each}", []) for each in leads]
     for item in items:
         line = with_period(f"{start} {wording.line_of(item, news)}")
-        more = wording.explained(item, news)
+        more = wording.explained(item, news) if explains or item.change.notes else ""
         texts += [(each, [item]) for each in ([f"{line} {more}", line] if more else [line])]
     if not items and not leads:
         texts.append((" ".join([start, *wording.besides(news)]), []))
@@ -166,7 +173,9 @@ def _more(news: News, mentioned: list[Item], budget: int) -> tuple[str, list[Ite
     if any(item.change.section is Section.BREAKING for item in mentioned):
         named.sort(key=lambda item: item.change.section is Section.BREAKING)
     for count in range(min(most, len(named)), -1, -1):
-        lines = [with_period(wording.line_of(item, news)) for item in named[:count]]
+        # What readers act on comes first, whichever is chosen.
+        shown = sorted(named[:count], key=lambda item: item.change.section is not Section.BREAKING)
+        lines = [with_period(wording.line_of(item, news)) for item in shown]
         text = inactive(" ".join([*lines, *wording.also(news, [*mentioned, *named[:count]])]))
         if text and weight(text) <= budget:
             return text, named[:count]

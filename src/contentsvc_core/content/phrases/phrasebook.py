@@ -210,11 +210,16 @@ _NAMES: Final = {
 _WORD: Final = re.compile(r"[^\W\d_]+")
 #: Words of most texts in a language, and of few texts in others.
 _FREQUENT: Final = {
-    "English": frozenset(["the", "and", "for", "with", "from", "of", "is", "when", "now", "to", "in", "not", "this"]),
-    "French": frozenset(["le", "la", "les", "des", "du", "et", "pour", "avec", "dans", "une", "est", "quand", "sur"]),
-    "German": frozenset(["der", "die", "das", "und", "für", "mit", "ist", "wenn", "nicht", "ein", "eine", "wird"]),
-    "Spanish": frozenset(["el", "los", "las", "y", "para", "con", "del", "una", "es", "cuando", "por", "en", "al"]),
+    language: frozenset(words.split())
+    for language, words in {
+        "English": "the and for with from of is when now to in not this",
+        "French": "le la les des du et pour avec dans une est quand sur nouveau nouvelle aux",
+        "German": "der die das und für mit ist wenn nicht ein eine wird sich jetzt als beim zu neue",
+        "Spanish": "el los las y para con del una es cuando por en al nuevo nueva",
+    }.items()
 }
+#: The endings of German participles and nouns, such as ``aktualisiert`` and ``Rechnungen``.
+_ENDINGS: Final = {"German": ("iert", "ungen", "keit")}
 _LETTERS: Final = {"French": frozenset("éèêàçûœ"), "German": frozenset("äöüß"), "Spanish": frozenset("ñáéíóú")}
 #: The words of another language that an English text may have: names, and words that both languages share.
 _FEW: Final = 2
@@ -233,9 +238,11 @@ def language_of(texts: Iterable[str], asked: str) -> str:
         words = {word.casefold() for word in _WORD.findall(text)}
         for language, frequent in _FREQUENT.items():
             counted[language] += len(words & frequent) + (not _LETTERS.get(language, frozenset()).isdisjoint(text))
+            counted[language] += sum(word.endswith(_ENDINGS[language]) for word in words) if language in _ENDINGS else 0
     likely = max(_FREQUENT, key=lambda language: counted[language])
-    # Few words prove little: a brief in English needs more of them.
-    sure = counted[likely] > 2 * counted["English"] + _FEW if asked == "English" else True
+    # Few words prove little: a brief with English words needs more of them.
+    few = _FEW if counted["English"] else _FEW - 1
+    sure = counted[likely] > 2 * counted["English"] + few if asked == "English" else True
     return likely if sure else "English"
 
 

@@ -11,13 +11,12 @@ from contentsvc_core.content.editing import TITLE_LIMIT
 from contentsvc_core.content.forms.social_posts import LINKEDIN_LIMIT, TWEET_LIMIT, URL_WEIGHT, weight
 from contentsvc_core.content.posts import MARKDOWN_LIMIT, ContentType
 from contentsvc_core.content.prompting.facts import unfounded
+from contentsvc_core.content.prompting.tasks import HASHTAG_LIMITS
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import one_line, storable
 
 #: Limits of the social networks, in characters as each network counts them.
 LENGTH_LIMITS: Final = {ContentType.LINKEDIN_POST: LINKEDIN_LIMIT, ContentType.TWITTER_POST: TWEET_LIMIT}
-#: The most hashtags, as the tasks ask for.
-HASHTAG_LIMITS: Final = {ContentType.LINKEDIN_POST: 3, ContentType.TWITTER_POST: 1}
 
 # The thoughts of a reasoning model, if its server does not separate them from the answer.
 _THOUGHTS: Final = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
