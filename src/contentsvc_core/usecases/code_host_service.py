@@ -56,7 +56,7 @@ class CodeHostService:
         reason = f"the API of '{provider}' is not configured: set CONTENTSVC_{provider.upper()}_API_URL"
         return HostRefusal(fault=HostFault.UNSUPPORTED, reason=reason)
 
-    async def reach(self, integration: Integration, *, patient: bool = False) -> HostAccess | ByHand | HostRefusal:
+    async def access_to(self, integration: Integration, *, patient: bool = False) -> HostAccess | ByHand | HostRefusal:
         try:
             access = await self._hooks.access(integration.organization_id, integration.id)
         except SecretUnreadable as exc:
@@ -72,51 +72,51 @@ class CodeHostService:
         return webhook_url(self._base_url, integration, repository.id)
 
     async def create_hook(
-        self, reach: HostAccess, repository: Repository, secret: str
+        self, access: HostAccess, repository: Repository, secret: str
     ) -> HostAnswer[str] | HostRefusal:
         """Create a repository's hook; a hook with an unknown outcome is removed again."""
-        hook = Hook(url=self.url(reach.integration, repository), secret=secret)
+        hook = Hook(url=self.url(access.integration, repository), secret=secret)
 
         async def create() -> HostAnswer[str] | HostRefusal:
-            answer = await reach.host.create_hook(repository.full_name, hook, token=reach.token)
+            answer = await access.host.create_hook(repository.full_name, hook, token=access.token)
             if isinstance(answer, HostRefusal) and answer.fault.is_unknown:
-                refusal = await self.take_back(reach, repository)
+                refusal = await self.take_back(access, repository)
                 if refusal is not None:
                     advice = f"a webhook may be left there: remove the one that delivers to {hook.url}"
                     return evolve(answer, reason=f"{answer.reason}; {advice}")
             return answer
 
-        return await self._recorded("Webhook creation", "create_hook", reach, repository, create)
+        return await self._recorded("Webhook creation", "create_hook", access, repository, create)
 
-    async def take_back(self, reach: HostAccess, repository: Repository) -> HostRefusal | None:
+    async def take_back(self, access: HostAccess, repository: Repository) -> HostRefusal | None:
         """Delete a hook that may have been created just now, without a log entry; ``None``: no hook is left."""
-        reach = evolve(reach, host=reach.host.within(self._patience_s * _RESERVED))
-        removed = await self._remove(reach, repository)
+        access = evolve(access, host=access.host.within(self._patience_s * _RESERVED))
+        removed = await self._remove(access, repository)
         return removed if isinstance(removed, HostRefusal) else None
 
     async def change_secret(
-        self, reach: HostAccess, repository: Repository, secret: str
+        self, access: HostAccess, repository: Repository, secret: str
     ) -> HostAnswer[None] | HostRefusal:
 
         async def change() -> HostAnswer[None] | HostRefusal:
-            hook_id = await self.hook_id(reach, repository)
+            hook_id = await self.hook_id(access, repository)
             if isinstance(hook_id, HostRefusal):
                 return hook_id
-            return await reach.host.change_secret(repository.full_name, hook_id, secret, token=reach.token)
+            return await access.host.change_secret(repository.full_name, hook_id, secret, token=access.token)
 
-        return await self._recorded("Webhook secret change", "change_secret", reach, repository, change)
+        return await self._recorded("Webhook secret change", "change_secret", access, repository, change)
 
-    async def remove_hook(self, reach: HostAccess, repository: Repository) -> HostAnswer[None] | HostRefusal:
+    async def remove_hook(self, access: HostAccess, repository: Repository) -> HostAnswer[None] | HostRefusal:
         """Delete a repository's hook; a hook that is gone already counts as success."""
-        remove = partial(self._remove, reach, repository)
-        return await self._recorded("Webhook removal", "remove_hook", reach, repository, remove)
+        remove = partial(self._remove, access, repository)
+        return await self._recorded("Webhook removal", "remove_hook", access, repository, remove)
 
     async def redeliver(
-        self, reach: HostAccess, repository: Repository, hook_id: str, attempt: HostDelivery
+        self, access: HostAccess, repository: Repository, hook_id: str, attempt: HostDelivery
     ) -> HostAnswer[None] | HostRefusal:
-        redeliver = partial(reach.host.redeliver, repository.full_name, hook_id, attempt.id, token=reach.token)
+        redeliver = partial(access.host.redeliver, repository.full_name, hook_id, attempt.id, token=access.token)
         return await self._recorded(
-            "Redelivery request", "redeliver", reach, repository, redeliver, reference_id=attempt.delivery_id
+            "Redelivery request", "redeliver", access, repository, redeliver, reference_id=attempt.delivery_id
         )
 
     async def note_refusal(
@@ -132,39 +132,39 @@ class CodeHostService:
         with suppress(StoreUnavailable):
             await self._journal.append(entry)
 
-    async def hook_id(self, reach: HostAccess, repository: Repository) -> str | HostRefusal:
+    async def hook_id(self, access: HostAccess, repository: Repository) -> str | HostRefusal:
         """Return the id of a repository's hook, looked up by its address if it is not stored."""
-        if reach.hook_id is not None and repository == reach.integration.repositories[0]:
-            return reach.hook_id
-        path = webhook_path(reach.integration, repository.id)
-        answer = await reach.host.find_hook(repository.full_name, path, token=reach.token)
+        if access.hook_id is not None and repository == access.integration.repositories[0]:
+            return access.hook_id
+        path = webhook_path(access.integration, repository.id)
+        answer = await access.host.find_hook(repository.full_name, path, token=access.token)
         if isinstance(answer, HostRefusal):
             return answer
         return _NO_HOOK if answer.value is None else answer.value
 
-    async def _remove(self, reach: HostAccess, repository: Repository) -> HostAnswer[None] | HostRefusal:
-        hook_id = await self.hook_id(reach, repository)
+    async def _remove(self, access: HostAccess, repository: Repository) -> HostAnswer[None] | HostRefusal:
+        hook_id = await self.hook_id(access, repository)
         if isinstance(hook_id, HostRefusal):
             return _gone(hook_id)
-        removed = await reach.host.remove_hook(repository.full_name, hook_id, token=reach.token)
+        removed = await access.host.remove_hook(repository.full_name, hook_id, token=access.token)
         if not isinstance(removed, HostRefusal) or removed.status != _NOT_FOUND:
             return removed
         # The hook is missing or hidden: the list of hooks distinguishes the two.
-        again = await self.hook_id(evolve(reach, hook_id=None), repository)
+        again = await self.hook_id(evolve(access, hook_id=None), repository)
         return _gone(_NO_HOOK) if again is _NO_HOOK else removed
 
     async def _recorded(
         self,
         title: str,
         operation: str,
-        reach: HostAccess,
+        access: HostAccess,
         repository: Repository,
         call: Callable[[], Awaitable[HostAnswer[_Value] | HostRefusal]],
         *,
         reference_id: str | None = None,
     ) -> HostAnswer[_Value] | HostRefusal:
         """Call between two writes of a log entry: if a crash interrupts the call, the entry stays pending."""
-        entry = evolve(self._entry(title, operation, reach.integration, repository), reference_id=reference_id)
+        entry = evolve(self._entry(title, operation, access.integration, repository), reference_id=reference_id)
         await self._journal.append(entry)
         try:
             answered = await call()

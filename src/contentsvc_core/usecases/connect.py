@@ -108,24 +108,24 @@ class Connector:
         )
         if token is None or isinstance(host, HostRefusal):
             return connected
-        reach = HostAccess(integration=integration, host=host, token=token, hook_id=None)
-        refused = await self._create_hook(reach, repository, secret)
+        access = HostAccess(integration=integration, host=host, token=token, hook_id=None)
+        refused = await self._create_hook(access, repository, secret)
         return connected if refused is None else refused
 
-    async def _create_hook(self, reach: HostAccess, repository: Repository, secret: str) -> Refusal | None:
-        integration = reach.integration
+    async def _create_hook(self, access: HostAccess, repository: Repository, secret: str) -> Refusal | None:
+        integration = access.integration
         try:
-            answer = await self._calls.create_hook(reach, repository, secret)
+            answer = await self._calls.create_hook(access, repository, secret)
             if isinstance(answer, HostAnswer):
-                reach = evolve(reach, hook_id=answer.value)
+                access = evolve(access, hook_id=answer.value)
                 if await self._hooks.note_hook(integration.organization_id, integration.id, answer.value):
                     return None
                 # A concurrent deletion of the integration could not know the hook yet.
-                await self._calls.remove_hook(reach, repository)
+                await self._calls.remove_hook(access, repository)
                 return REMOVED_MEANWHILE
         except Exception:
             with suppress(Exception):
-                await self._calls.take_back(reach, repository)
+                await self._calls.take_back(access, repository)
             with suppress(Exception):
                 await self._directory.remove_integration(integration.organization_id, integration.id)
             raise
@@ -137,26 +137,26 @@ class Connector:
         integration = await self._directory.integration(organization_id, integration_id)
         if integration is None:
             return None
-        reach = await self._calls.reach(integration)
-        hook, refusal = await self._remove_hooks(reach)
+        access = await self._calls.access_to(integration)
+        hook, refusal = await self._remove_hooks(access)
         removed = await self._directory.remove_integration(organization_id, integration_id)
-        if isinstance(reach, HostAccess) and reach.hook_id is None and hook is HookRemoval.REMOVED:
+        if isinstance(access, HostAccess) and access.hook_id is None and hook is HookRemoval.REMOVED:
             # A hook whose creation ran concurrently exists by now, or its creator finds the integration deleted.
-            ends = [await self._calls.take_back(reach, each) for each in integration.repositories]
+            ends = [await self._calls.take_back(access, each) for each in integration.repositories]
             refusal = next((end for end in ends if end is not None), None)
             hook = HookRemoval.REMOVED if refusal is None else HookRemoval.LEFT
         if removed is None:
             return None
         return Disconnected(id=integration_id, removed=removed, hook=hook, refusal=refusal)
 
-    async def _remove_hooks(self, reach: HostAccess | ByHand | HostRefusal) -> tuple[HookRemoval, HostRefusal | None]:
-        match reach:
+    async def _remove_hooks(self, access: HostAccess | ByHand | HostRefusal) -> tuple[HookRemoval, HostRefusal | None]:
+        match access:
             case ByHand():
                 return HookRemoval.BY_HAND, None
             case HostRefusal():
-                return HookRemoval.LEFT, reach
+                return HookRemoval.LEFT, access
             case HostAccess():
-                ends = [await self._calls.remove_hook(reach, each) for each in reach.integration.repositories]
+                ends = [await self._calls.remove_hook(access, each) for each in access.integration.repositories]
                 refusal = next((end for end in ends if isinstance(end, HostRefusal)), None)
                 return HookRemoval.REMOVED if refusal is None else HookRemoval.LEFT, refusal
 

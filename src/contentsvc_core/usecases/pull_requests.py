@@ -40,7 +40,7 @@ class _Lookup:
     source: Source
     full_name: str
     named: NamedPullRequests
-    reach: HostAccess
+    access: HostAccess
 
 
 @frozen(kw_only=True)
@@ -78,11 +78,11 @@ class PullRequestReader:
         questions: list[_Lookup] = []
         missing: str | None = None
         for chapter, source, mentioned in zip(brief.chapters, gathered.sources, mentions, strict=True):
-            reached = await self._reach(integrations, source, chapter.repository) if mentioned else None
-            if isinstance(reached, str):
-                missing = missing or (reached if mentioned.numbers else None)
-            elif reached is not None:
-                questions.append(_Lookup(source=source, full_name=chapter.repository, named=mentioned, reach=reached))
+            access = await self._access(integrations, source, chapter.repository) if mentioned else None
+            if isinstance(access, str):
+                missing = missing or (access if mentioned.numbers else None)
+            elif access is not None:
+                questions.append(_Lookup(source=source, full_name=chapter.repository, named=mentioned, access=access))
         if not questions:
             return gathered, missing
 
@@ -98,17 +98,17 @@ class PullRequestReader:
         ]
         return evolve(gathered, brief=evolve(brief, chapters=chapters)), missing or result.missing
 
-    async def _reach(self, integrations: Sequence[Integration], source: Source, full_name: str) -> HostAccess | str:
+    async def _access(self, integrations: Sequence[Integration], source: Source, full_name: str) -> HostAccess | str:
         integration = next((each for each in integrations if _connects(each, source)), None)
         provider = provider_named(source.provider)
         if integration is None or provider is None or not provider.is_full_name(full_name):
             return f"{full_name} is not connected"
         if not integration.enabled:
             return f"the integration of {full_name} is disabled"
-        reach = await self._calls.reach(integration, patient=True)
-        if isinstance(reach, ByHand):
+        access = await self._calls.access_to(integration, patient=True)
+        if isinstance(access, ByHand):
             return f"the integration of {full_name} has no token"
-        return reach.reason if isinstance(reach, HostRefusal) else reach
+        return access.reason if isinstance(access, HostRefusal) else access
 
     async def _fetch(self, questions: Sequence[_Lookup]) -> _Answers:
         hosts: dict[str, CodeHost] = {}
@@ -116,16 +116,16 @@ class PullRequestReader:
         missing: str | None = None
         remaining = MAX_PULL_REQUESTS
         for index, question in enumerate(questions):
-            if (paused := self._pause_of(question.reach)) is not None:
+            if (paused := self._pause_of(question.access)) is not None:
                 missing = missing or paused
                 continue
             host = hosts.setdefault(
-                question.source.provider, question.reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
+                question.source.provider, question.access.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
             )
             # A fair share of the remaining number; repositories that need less leave more to the next ones.
             mentioned = question.named.first(-(-remaining // (len(questions) - index)))
             read = await host.pull_requests(
-                question.full_name, question.source.repository_id, mentioned, token=question.reach.token
+                question.full_name, question.source.repository_id, mentioned, token=question.access.token
             )
             remaining -= len(mentioned)
             by_source[_key(question.source)] = read.found
@@ -134,28 +134,28 @@ class PullRequestReader:
                 await self._refused(
                     "Pull request lookup",
                     "read_pull_requests",
-                    question.reach,
+                    question.access,
                     question.source,
                     question.full_name,
                     read.refusal,
                 )
         return _Answers(found=by_source, missing=missing)
 
-    def _pause_of(self, reach: HostAccess) -> str | None:
-        until, reason = self._paused.get(reach.integration.id, (None, ""))
+    def _pause_of(self, access: HostAccess) -> str | None:
+        until, reason = self._paused.get(access.integration.id, (None, ""))
         if until is None:
             return None
         if until <= self._clock.now():
-            del self._paused[reach.integration.id]
+            del self._paused[access.integration.id]
             return None
         return reason
 
     async def _refused(
-        self, title: str, operation: str, reach: HostAccess, source: Source, full_name: str, refusal: HostRefusal
+        self, title: str, operation: str, access: HostAccess, source: Source, full_name: str, refusal: HostRefusal
     ) -> None:
-        self._paused[reach.integration.id] = self._clock.now() + _pause_after(refusal), refusal.reason
+        self._paused[access.integration.id] = self._clock.now() + _pause_after(refusal), refusal.reason
         repository = Repository(id=source.repository_id, full_name=full_name, branch=None)
-        await self._calls.note_refusal(title, operation, reach.integration, repository, refusal)
+        await self._calls.note_refusal(title, operation, access.integration, repository, refusal)
 
     async def _with_all_commits(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> BriefSources:
         chapters = gathered.brief.chapters
@@ -185,25 +185,25 @@ class PullRequestReader:
             pushes = [
                 push for push in _cut_pushes(chapter) if push.head_commit and (push.before or not push.off_default)
             ]
-            if not pushes or isinstance(reach := await self._reach(integrations, source, chapter.repository), str):
+            if not pushes or isinstance(access := await self._access(integrations, source, chapter.repository), str):
                 continue
-            if self._pause_of(reach) is not None:
+            if self._pause_of(access) is not None:
                 continue
-            host = hosts.setdefault(source.provider, reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ))
+            host = hosts.setdefault(source.provider, access.host.within(_PATIENCE_S, limit_bytes=_MOST_READ))
             # Lists of commits do not name their repository, and a forged delivery may name another one.
-            named = await host.repository(chapter.repository, token=reach.token)
+            named = await host.repository(chapter.repository, token=access.token)
             if isinstance(named, HostRefusal):
-                await self._refused("Commit lookup", "read_commits", reach, source, chapter.repository, named)
+                await self._refused("Commit lookup", "read_commits", access, source, chapter.repository, named)
             elif named.value.id != source.repository_id:
                 continue
             for push in pushes:
-                if self._pause_of(reach) is not None or not (push.head_commit and remaining):
+                if self._pause_of(access) is not None or not (push.head_commit and remaining):
                     continue
                 commit_range = CommitRange(head=push.head_commit.id, before=push.before, limit=remaining)
-                read = await host.commits(chapter.repository, commit_range, token=reach.token)
+                read = await host.commits(chapter.repository, commit_range, token=access.token)
                 if read.refusal is not None:
                     await self._refused(
-                        "Commit lookup", "read_commits", reach, source, chapter.repository, read.refusal
+                        "Commit lookup", "read_commits", access, source, chapter.repository, read.refusal
                     )
                     continue
                 remaining -= len(read.found)

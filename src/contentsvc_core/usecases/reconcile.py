@@ -30,7 +30,7 @@ class MissedEnd(Enum):
     #: The log has an answer with success, which the code host did not receive: nothing is missing.
     ANSWERED = "answered already"
     REFUSED = "refused"
-    #: Not requested: the code host's rate limit is reached.
+    #: Not requested: the code host's rate limit is access.
     NOT_REQUESTED = "not asked"
 
 
@@ -78,18 +78,18 @@ class Reconciler:
         integration = await self._directory.integration(organization_id, integration_id)
         if integration is None:
             return UNKNOWN
-        reach = await self._calls.reach(integration, patient=patient)
-        match reach:
+        access = await self._calls.access_to(integration, patient=patient)
+        match access:
             case ByHand():
                 return BY_HAND
             case HostRefusal():
-                return reach.refusal
+                return access.refusal
             case HostAccess():
                 since = self._clock.now() - lookback
                 missed: list[Missed] = []
                 complete = True
                 for repository in integration.repositories:
-                    listed = await self._found(reach, repository, since)
+                    listed = await self._found(access, repository, since)
                     if isinstance(listed, HostRefusal):
                         return listed.refusal
                     hook_id, of_repository = listed
@@ -97,23 +97,23 @@ class Reconciler:
                     missed += (
                         of_repository.missed
                         if dry_run
-                        else await self._request(reach, repository, hook_id, of_repository.missed, on_progress)
+                        else await self._request(access, repository, hook_id, of_repository.missed, on_progress)
                     )
                 return Reconciled(missed=missed, complete=complete)
 
     async def _found(
-        self, reach: HostAccess, repository: Repository, since: datetime
+        self, access: HostAccess, repository: Repository, since: datetime
     ) -> tuple[str, Reconciled] | HostRefusal:
-        hook_id = await self._calls.hook_id(reach, repository)
+        hook_id = await self._calls.hook_id(access, repository)
         if isinstance(hook_id, HostRefusal):
             return hook_id
-        listed = await reach.host.deliveries(repository.full_name, hook_id, since=since, token=reach.token)
+        listed = await access.host.deliveries(repository.full_name, hook_id, since=since, token=access.token)
         if isinstance(listed, HostRefusal):
             return listed
         attempts = missed(listed.value.attempts)
         answered = await self._journal.answered(
-            reach.integration.organization_id,
-            reach.integration.id,
+            access.integration.organization_id,
+            access.integration.id,
             [attempt.delivery_id for attempt in attempts],
             since=since - _CLOCKS,
         )
@@ -131,7 +131,7 @@ class Reconciler:
 
     async def _request(
         self,
-        reach: HostAccess,
+        access: HostAccess,
         repository: Repository,
         hook_id: str,
         missed: tuple[Missed, ...],
@@ -146,7 +146,7 @@ class Reconciler:
             elif limited is not None:
                 ended.append(evolve(delivery, end=MissedEnd.NOT_REQUESTED, refusal=limited))
             else:
-                answered = await self._calls.redeliver(reach, repository, hook_id, delivery.attempt)
+                answered = await self._calls.redeliver(access, repository, hook_id, delivery.attempt)
                 if not isinstance(answered, HostRefusal):
                     ended.append(evolve(delivery, end=MissedEnd.REQUESTED))
                     continue

@@ -63,15 +63,15 @@ class Rotator:
     async def _change_at_host(
         self, integration: Integration, secret: str
     ) -> tuple[str, HostAnswer[None] | HostRefusal | None]:
-        reach = await self._calls.reach(integration)
-        match reach:
+        access = await self._calls.access_to(integration)
+        match access:
             case ByHand():
                 return secret, None
             case HostRefusal():
-                return secret, reach
+                return secret, access
             case HostAccess():
                 for _ in range(_TURNS):
-                    answered = await self._change(reach, secret)
+                    answered = await self._change(access, secret)
                     newest = await self._newest(integration)
                     if newest is None or newest == secret:
                         return secret, answered
@@ -80,8 +80,8 @@ class Rotator:
                     secret = newest
                 return secret, _RESTLESS
 
-    async def _change(self, reach: HostAccess, secret: str) -> HostAnswer[None] | HostRefusal:
-        ends = [await self._calls.change_secret(reach, each, secret) for each in reach.integration.repositories]
+    async def _change(self, access: HostAccess, secret: str) -> HostAnswer[None] | HostRefusal:
+        ends = [await self._calls.change_secret(access, each, secret) for each in access.integration.repositories]
         return next((end for end in ends if isinstance(end, HostRefusal)), ends[0])
 
     async def _newest(self, integration: Integration) -> str | None:
