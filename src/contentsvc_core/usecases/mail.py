@@ -31,6 +31,7 @@ _SEALED: Final = "nothing was sent: the subscriber's secret cannot be opened wit
 _UNREADABLE: Final = SentLetter(
     posting=MailResult.RETRY, error="nothing was sent: a post or its changelog cannot be read"
 )
+_FAULT: Final = SentLetter(posting=MailResult.RETRY, error="the mail could not be sent: the server's log has the fault")
 
 
 @final
@@ -84,7 +85,11 @@ class Mailer:
             self._on_fault(fault)
         if not ready:
             return len(taken)
-        sent = await self._sender.send([letter for _, letter in ready])
+        try:
+            sent = await self._sender.send([letter for _, letter in ready])
+        except Exception as exc:  # noqa: BLE001  # a mail that always fails must end
+            self._on_fault(exc)
+            sent = [_FAULT] * len(ready)
         outcomes = [_without_address(posted, letter) for (_, letter), posted in zip(ready, sent, strict=True)]
         self._on_posted(outcomes)
         for (mail, _), posted in zip(ready, outcomes, strict=True):
