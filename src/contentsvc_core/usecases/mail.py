@@ -80,7 +80,9 @@ class Mailer:
             if isinstance(letter, Letter):
                 ready.append((mail, letter))
             else:
-                await self._mailbox.record(mail, MailOutcome(status=MessageStatus.FAILED, due_at=now, error=letter))
+                await self._mailbox.record(
+                    mail, MailOutcome(status=MessageStatus.FAILED, at=now, due_at=now, error=letter)
+                )
         for fault in faults.values():
             self._on_fault(fault)
         if not ready:
@@ -159,13 +161,13 @@ class Mailer:
         now = self._clock.now()
         match posted.posting:
             case MailResult.SENT:
-                outcome = MailOutcome(status=MessageStatus.DELIVERED, due_at=now)
+                outcome = MailOutcome(status=MessageStatus.DELIVERED, at=now, due_at=now)
             case MailResult.REFUSED:
-                outcome = MailOutcome(status=MessageStatus.FAILED, due_at=now, error=posted.error)
+                outcome = MailOutcome(status=MessageStatus.FAILED, at=now, due_at=now, error=posted.error)
             case MailResult.RETRY:
                 again = next_attempt_at(mail.id, mail.attempts, NotSent(error=posted.error or ""), now)
                 status = MessageStatus.FAILED if again is None else MessageStatus.PENDING
-                outcome = MailOutcome(status=status, due_at=whole_ms(again or now), error=posted.error)
+                outcome = MailOutcome(status=status, at=now, due_at=whole_ms(again or now), error=posted.error)
             case MailResult.NOT_TRIED:
                 await self._mailbox.requeue(mail, due_at=now)
                 return
