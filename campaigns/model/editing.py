@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from attrs import evolve
 from campaigns.model.model import Model
@@ -10,6 +11,7 @@ from campaigns.model.sides import Side, Step, Stores
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGER, Trigger
+from contentsvc_core.zones import DEFAULT_ZONE
 
 
 def _work(trigger: Trigger) -> tuple[object, ...]:
@@ -44,7 +46,7 @@ def change_trigger(
 ) -> Step:
     """Change a trigger of the named organization, or of another one."""
 
-    def change(trigger: Trigger) -> Trigger:
+    def change(trigger: Trigger, _zone: ZoneInfo = DEFAULT_ZONE) -> Trigger:
         return evolve(trigger, repository_ids=repository_ids, event_types=kinds)
 
     def predict(model: Model) -> Trigger | Refusal:

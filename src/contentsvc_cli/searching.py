@@ -1,7 +1,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from contentsvc_core.search.questions import Hits
 
 _Hit = TypeVar("_Hit")
+_Rows: TypeAlias = Callable[[Application, str], Awaitable[list[dict[str, Any]]]]
+_RemoteRows: TypeAlias = "Callable[[Api], list[dict[str, Any]]]"
 
 _AGO: Final = late(r"([1-9][0-9]{0,4})([mhdw])", re.ASCII)
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -55,22 +57,25 @@ def newer_than(since: str, rows: Sequence[dict[str, Any]]) -> Sequence[dict[str,
     return rows if at is None else [row for row in rows if row["createdAt"] >= iso_ms(at)]
 
 
-def show_list(
-    organization: str,
-    rows: Callable[[Application, str], Awaitable[list[dict[str, Any]]]],
-    columns: Sequence[str],
-    *,
-    optional: Sequence[str] = (),
-    limit: int | None = None,
-    since: str = "",
-    remote: Callable[[Api], list[dict[str, Any]]] | None = None,
-) -> None:
-    """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""
-
+def _rows_of(organization: str, rows: _Rows, remote: _RemoteRows) -> list[dict[str, Any]]:
     async def work(app: Application) -> list[dict[str, Any]]:
         return await rows(app, (await organization_named(app, organization)).id)
 
-    shown = first_rows(newer_than(since, with_app(work, remote=remote)), limit)
+    return with_app(work, remote=remote)
+
+
+def show_list(
+    organization: str,
+    rows: _Rows,
+    columns: Sequence[str],
+    *,
+    remote: _RemoteRows,
+    optional: Sequence[str] = (),
+    limit: int | None = None,
+    since: str = "",
+) -> None:
+    """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""
+    shown = first_rows(newer_than(since, _rows_of(organization, rows, remote)), limit)
     show_rows(shown, columns=columns, empty="Nothing yet.", optional=optional)
 
 
@@ -81,18 +86,8 @@ def warn(hits: "Hits[_Hit]") -> None:
         click.echo("There are more results: raise --limit, or add words.", err=True)
 
 
-def show_hits(
-    organization: str,
-    rows: Callable[[Application, str], Awaitable[list[dict[str, Any]]]],
-    columns: Sequence[str],
-    *,
-    remote: Callable[[Api], list[dict[str, Any]]] | None = None,
-) -> None:
-
-    async def work(app: Application) -> list[dict[str, Any]]:
-        return await rows(app, (await organization_named(app, organization)).id)
-
-    hits = with_app(work, remote=remote)
+def show_hits(organization: str, rows: _Rows, columns: Sequence[str], *, remote: _RemoteRows) -> None:
+    hits = _rows_of(organization, rows, remote)
     listed = hits if wants_json() else [{**row, **row.get("metadata", {}), "where": _where(row)} for row in hits]
     show_rows(listed, columns=[*columns, "where"], empty="Nothing is found.")
 

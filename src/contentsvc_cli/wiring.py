@@ -67,10 +67,10 @@ def receiver_of(app: Application) -> "Receiver":
 @contextlib.asynccontextmanager
 async def open_app(settings: Settings) -> AsyncGenerator[Application]:
     from contentsvc_http.wiring.application import compose
-    from contentsvc_http.wiring.code_hosts import open_code_hosts
+    from contentsvc_http.wiring.code_hosts import CodeHosts
     from contentsvc_http.wiring.stores import open_stores
 
-    async with open_stores(settings, checks_key=False) as stores, open_code_hosts(settings) as hosts:
+    async with open_stores(settings, checks_key=False) as stores, contextlib.aclosing(CodeHosts(settings)) as hosts:
         # No engine to notify: the servers find new runs by polling.
         yield compose(settings, stores, hosts=hosts)
 

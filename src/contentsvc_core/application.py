@@ -103,15 +103,9 @@ class Application:
         )
     )
     trigger_editor = _use_case(
-        lambda self: core.TriggerEditor(
-            self.stores.triggers, self.stores.directory, self.stores.brands, self.clock, self.ids
-        )
+        lambda self: core.TriggerEditor(self.stores.triggers, self.stores.directory, self.clock, self.ids)
     )
-    planner = _use_case(
-        lambda self: core.Planner(
-            self.stores.schedules, self.stores.directory, self.stores.brands, self.clock, self.ids
-        )
-    )
+    planner = _use_case(lambda self: core.Planner(self.stores.schedules, self.stores.directory, self.clock, self.ids))
     generator = _use_case(
         lambda self: core.Generator(self._job_starter, self.stores.directory, self.stores.brands, self.clock)
     )

@@ -12,7 +12,7 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.events.wire import event_body
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import how_many_fit
-from contentsvc_core.lists.parameters import bad_query, choices, listed
+from contentsvc_core.lists.parameters import all_read, bad_query, choices, listed
 from contentsvc_core.received import Received
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
@@ -209,14 +209,12 @@ def read_log_query(parameters: Mapping[str, str]) -> LogQuery | Refusal:
 
     An unknown integration is valid, since entries outlive integrations.
     """
-    statuses = choices("status", parameters.get("status", ""), LogStatus)
-    if isinstance(statuses, Refusal):
-        return statuses
     integration_ids = listed(parameters.get("integrationId", ""))
     for id_ in integration_ids:
         if not is_own_id(id_):
             return bad_query("integrationId", f"'{one_line(id_, 64)}' is unknown")
-    return LogQuery(integration_ids=integration_ids, statuses=statuses)
+    statuses = choices("status", parameters.get("status", ""), LogStatus)
+    return all_read(LogQuery, integration_ids=integration_ids, statuses=statuses)
 
 
 def retention_cutoff(retention_days: int, now: datetime) -> datetime:

@@ -9,6 +9,12 @@ from attrs import field, frozen
 DOCUMENT: Final = "document"
 
 
+#: Schemas of plain fields.
+TEXT: Final[Mapping[str, Any]] = {"type": "string"}
+TIME: Final[Mapping[str, Any]] = {"type": "string", "format": "date-time"}
+TEXT_OR_NULL: Final[Mapping[str, Any]] = {"oneOf": [TEXT, {"type": "null"}]}
+
+
 @final
 @frozen(kw_only=True)
 class Described:
@@ -46,3 +52,12 @@ def parameter(
         "required": location == "path",
         "deprecated": False,
     }
+
+
+def reference(name: str) -> dict[str, Any]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def object_of(description: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an object that has all of its fields."""
+    return {"description": description, "type": "object", "properties": dict(fields), "required": sorted(fields)}

@@ -19,8 +19,9 @@ from msgspec import Struct
 from contentsvc_http.described import DOCUMENT
 from contentsvc_http.errors import Refused
 from contentsvc_http.field_descriptions import described
-from contentsvc_http.v1.hosted import describe
-from contentsvc_http.v1.response_examples import delivery_examples, response_examples
+from contentsvc_http.v1.answers import Answers
+from contentsvc_http.v1.hosted import HostedAnswers, describe, successes, with_organization
+from contentsvc_http.v1.response_examples import ORGANIZATION, delivery_examples, response_examples
 from contentsvc_http.webhooks_document import (
     WEBHOOK_PATH,
     WEBHOOK_SCHEMAS,
@@ -73,7 +74,7 @@ _Documented: TypeAlias = Callable[[Litestar, dict[str, Any]], dict[str, Any]]
 
 
 def openapi(version: str, *, hosted: bool = False) -> OpenAPIConfig:
-    documented = _hosted if hosted else _with_examples
+    documented = _hosted if hosted else _plain
     page = _Page(documented)
 
     def guarded(response: Response[Any]) -> Response[Any]:
@@ -311,13 +312,18 @@ def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # any p
 
 
 def _hosted(app: Litestar, document: dict[str, Any]) -> dict[str, Any]:
-    return describe(_as_specified(app, document))
+    documented = describe(_as_specified(app, document))
+    examples = response_examples(HostedAnswers())
+    examples |= {name: with_organization(examples[name], ORGANIZATION) for name in successes(documented)}
+    return _with_examples(documented, examples)
 
 
-def _with_examples(app: Litestar, document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with an example of each response. Those of hosted clients have other fields."""
-    documented = _as_specified(app, document)
-    examples = response_examples()
+def _plain(app: Litestar, document: dict[str, Any]) -> dict[str, Any]:
+    return _with_examples(_as_specified(app, document), response_examples(Answers()))
+
+
+def _with_examples(documented: dict[str, Any], examples: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document with an example of each response, by the name of its body."""
     for operation in (operation for item in documented["paths"].values() for operation in item.values()):
         for answer in operation["responses"].values():
             for body in answer.get("content", {}).values():

@@ -2,7 +2,7 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, final
+from typing import Any, Final, NoReturn, final
 from urllib.parse import parse_qsl
 
 from attrs import frozen
@@ -13,6 +13,7 @@ from contentsvc_http.errors import Refused
 
 #: The most fields of a form: thousands of repositories are ticked boxes, and parsing stays below 8 ms.
 _MOST_FIELDS: Final = 4000
+_TOO_MANY: Final = f"it has more than {_MOST_FIELDS:,} fields. Choose fewer items at once"
 #: Forms up to this size, in bytes, are parsed on the event loop, in 8 ms at most. Only forms with a post are larger.
 _AT_ONCE: Final = 64 * 1024
 _TYPE: Final = "application/x-www-form-urlencoded"
@@ -54,8 +55,10 @@ async def read_form(request: Request[Any, Any, Any]) -> Form:
     body = await request.body()
     try:
         pairs = _fields(body) if len(body) <= _AT_ONCE else await asyncio.to_thread(_fields, body)
-    except ValueError as exc:
-        raise Refused(400, {"error": "Invalid form"}) from exc
+    except UnicodeDecodeError:
+        _refuse("it is not UTF-8")
+    except ValueError:
+        _refuse(_TOO_MANY)
     values: dict[str, list[str]] = {}
     for name, value in pairs:
         # As in bodies of `/v1`: unstorable characters are replaced once, on entry.
@@ -69,23 +72,27 @@ async def read_upload(request: Request[Any, Any, Any]) -> tuple[Form, bytes]:
         raise Refused(415, {"error": f"Unsupported content type: a file is sent as {_UPLOAD}"})
     boundary = _BOUNDARY.search(request.headers.get("Content-Type", ""))
     if boundary is None:
-        raise Refused(400, {"error": "Invalid form"})
+        _refuse("its content type has no boundary")
     values: dict[str, list[str]] = {}
     content = b""
     # What precedes the first field and follows the last one are parts as well.
     parts = (b"\r\n" + await request.body()).split(f"\r\n--{boundary[1]}".encode(), _MOST_FIELDS + 2)
     if len(parts) > _MOST_FIELDS + 2:
-        raise Refused(400, {"error": "Invalid form"})
+        _refuse(_TOO_MANY)
     for part in parts[1:-1]:
         head, _, body = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
         name = _NAME.search(head)
         if name is None:
-            raise Refused(400, {"error": "Invalid form"})
+            _refuse("a part has no name")
         if b"filename=" in head:
             content = body
         else:
             values.setdefault(name[1].decode("utf-8", "replace"), []).append(storable(body.decode("utf-8", "replace")))
     return Form(values), content
+
+
+def _refuse(fault: str) -> NoReturn:
+    raise Refused(400, {"error": f"Invalid form: {fault}"}) from None
 
 
 def _fields(body: bytes) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """The webhooks of the OpenAPI document, received and sent, by hand: they are no routes of the framework."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -10,6 +10,7 @@ from contentsvc_core.outgoing.events import TEST_TYPE, EventType
 from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_core.webhooks.signature import Scheme
+from contentsvc_http.described import TEXT, TEXT_OR_NULL, TIME, header, object_of, parameter, reference
 
 #: As the specification spells it.
 WEBHOOK_PATH: Final = "/api/webhooks/{provider}/{organizationId}/{integrationId}/{repositoryId}"
@@ -38,12 +39,9 @@ WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
     }
 }
 _REFERENCE: Final = "#/components/schemas/{name}"
-_TEXT: Final = {"type": "string"}
-_TIME: Final = {"type": "string", "format": "date-time"}
 _NUMBER: Final = {"type": "integer"}
 _FLAG: Final = {"type": "boolean"}
-_TEXTS: Final = {"type": "array", "items": _TEXT}
-_TEXT_OR_NULL: Final = {"oneOf": [_TEXT, {"type": "null"}]}
+_TEXTS: Final = {"type": "array", "items": TEXT}
 #: The messages in the standard format, with the schema of their ``data``.
 _MESSAGES: Final[Mapping[str, tuple[Sequence[str], str]]] = {
     "PostMessage": (
@@ -64,9 +62,9 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schemas of outgoing messages, and of the payloads of the webhook log; ``post`` is that of a post."""
     fields = {name: field for name, field in post["properties"].items() if name not in _TEXTS_OF_POST}
     _, events = msgspec.json.schema_components([PushBody, ReleaseBody], ref_template=_REFERENCE)
-    integration = {"id": _TEXT, "provider": _TEXT, "repositories": _TEXTS, "failingSince": _TIME}
-    address = {"address": _TEXT, "organization": _TEXT}
-    event = {"event": _TEXT}
+    integration = {"id": TEXT, "provider": TEXT, "repositories": _TEXTS, "failingSince": TIME}
+    address = {"address": TEXT, "organization": TEXT}
+    event = {"event": TEXT}
     deliveries = [
         "PushPayload",
         "ReleasePayload",
@@ -78,38 +76,38 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
     payloads = [*deliveries, "CallPayload", *_MESSAGES, "ConfirmationMessage"]
     return {
         **events,
-        "PostLinks": _object("Links of a post.", {"self": _TEXT}),
-        "SentPost": _object("A post without its text.", {**fields, "links": _ref("PostLinks")}),
-        "FailedRun": _object(
+        "PostLinks": object_of("Links of a post.", {"self": TEXT}),
+        "SentPost": object_of("A post without its text.", {**fields, "links": reference("PostLinks")}),
+        "FailedRun": object_of(
             "A run that has failed, and its cause.",
             {
-                "id": _TEXT,
-                **dict.fromkeys(("triggerId", "scheduleId", "jobId", "reason"), _TEXT_OR_NULL),
-                "createdAt": _TIME,
+                "id": TEXT,
+                **dict.fromkeys(("triggerId", "scheduleId", "jobId", "reason"), TEXT_OR_NULL),
+                "createdAt": TIME,
             },
         ),
-        "FailingIntegration": _object(
+        "FailingIntegration": object_of(
             "An integration whose deliveries are refused.",
             {
                 **integration,
                 **dict.fromkeys(("failed", "of"), _NUMBER),
-                "cause": _TEXT,
-                "remedy": _TEXT,
-                "logId": _TEXT,
+                "cause": TEXT,
+                "remedy": TEXT,
+                "logId": TEXT,
             },
         ),
-        "RecoveredIntegration": _object("An integration that works again.", {**integration, "recoveredAt": _TIME}),
-        "DisabledEndpoint": _object(
+        "RecoveredIntegration": object_of("An integration that works again.", {**integration, "recoveredAt": TIME}),
+        "DisabledEndpoint": object_of(
             "A webhook endpoint that the service has disabled.",
-            {**dict.fromkeys(("id", "description", "target", "reason"), _TEXT), "disabledAt": _TIME},
+            {**dict.fromkeys(("id", "description", "target", "reason"), TEXT), "disabledAt": TIME},
         ),
-        "SentTest": _object("A sentence.", {"message": _TEXT}),
-        "SentConfirmation": _object("An address that is asked for its confirmation.", address),
+        "SentTest": object_of("A sentence.", {"message": TEXT}),
+        "SentConfirmation": object_of("An address that is asked for its confirmation.", address),
         **{name: _message(types, data) for name, (types, data) in _MESSAGES.items()},
         "ConfirmationMessage": _message([CONFIRMATION_TYPE], "SentConfirmation"),
         "WebhookMessage": {
             "description": "A message to a webhook endpoint in the standard format. `type` tells which one.",
-            "oneOf": [_ref(name) for name in _MESSAGES],
+            "oneOf": [reference(name) for name in _MESSAGES],
             # Generators that compare only the names of fields confuse messages without it.
             "discriminator": {
                 "propertyName": "type",
@@ -120,15 +118,16 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
         },
         "PushPayload": _event(["push"], "PushBody"),
         "ReleasePayload": _event(["release"], "ReleaseBody"),
-        "FilteredPayload": _object("The event of a filtered delivery.", {**event, "action": _TEXT, "filtered": _FLAG}),
-        "IgnoredPayload": _object("The event of an ignored delivery.", {**event, "ignored": _FLAG}),
-        "DuplicatePayload": _object("The event of a duplicate.", {**event, "duplicate": _FLAG}),
+        "FilteredPayload": object_of("The event of a filtered delivery.", {**event, "action": TEXT, "filtered": _FLAG}),
+        "IgnoredPayload": object_of("The event of an ignored delivery.", {**event, "ignored": _FLAG}),
+        "DuplicatePayload": object_of("The event of a duplicate.", {**event, "duplicate": _FLAG}),
         # Generators try the schemas in the order of names: this one, whose only field others have, comes last.
-        "WebhookPing": {**_object("A ping.", {"event": {**_TEXT, "enum": ["ping"]}}), "additionalProperties": False},
-        "CallPayload": _object("A call to a code host.", {"operation": _TEXT, "repository": _TEXT}),
+        "WebhookPing": object_of("A ping.", {"event": {**TEXT, "enum": ["ping"]}}),
+        "CallPayload": object_of("A call to a code host.", {"operation": TEXT, "repository": TEXT}),
         "LogPayload": {
             "description": "The event of a delivery, a call to a code host, or a message.",
-            "oneOf": [_ref(name) for name in payloads],
+            # A duplicate of a ping has the shape of a ping, too.
+            "anyOf": [reference(name) for name in payloads],
         },
     }
 
@@ -143,14 +142,14 @@ def message_operations() -> dict[str, Any]:
             "operationId": "receiveMessage",
             "security": [],
             "parameters": [
-                {**_parameter("header", name, text, {}), "required": True}
+                {**parameter("header", name, text), "required": True}
                 for name, text in (
                     ("webhook-id", "Id of the message, the same for each attempt."),
                     ("webhook-timestamp", "Time of the attempt, in Unix seconds."),
                     ("webhook-signature", "Signatures, separated by spaces: `v1,` and Base64."),
                 )
             ],
-            "requestBody": {"required": True, "content": _json(_ref("WebhookMessage"))},
+            "requestBody": {"required": True, "content": _json(reference("WebhookMessage"))},
             "responses": {"2XX": {"description": "You have the message. After any other answer, it is sent again."}},
         }
     }
@@ -158,23 +157,17 @@ def message_operations() -> dict[str, Any]:
 
 def _message(types: Sequence[str], data: str) -> dict[str, Any]:
     kind = {"type": "string", "enum": list(types)}
-    return _object(f"The message `{'`, `'.join(types)}`.", {"type": kind, "timestamp": _TIME, "data": _ref(data)})
+    return object_of(f"The message `{'`, `'.join(types)}`.", {"type": kind, "timestamp": TIME, "data": reference(data)})
 
 
 def _event(types: Sequence[str], data: str) -> dict[str, Any]:
     kind = {"type": "string", "enum": list(types)}
-    return _object(f"The event of a processed {types[0]}.", {"event": kind, "action": _TEXT, "data": _ref(data)})
-
-
-def _object(description: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"description": description, "type": "object", "properties": dict(fields), "required": sorted(fields)}
-
-
-def _ref(name: str) -> dict[str, Any]:
-    return {"$ref": _REFERENCE.format(name=name)}
+    return object_of(f"The event of a processed {types[0]}.", {"event": kind, "action": TEXT, "data": reference(data)})
 
 
 def webhook_operations() -> dict[str, Any]:
+    slugs = [provider.slug for provider in PROVIDERS]
+    number = {**TEXT, "pattern": "^[1-9][0-9]{0,18}$"}
     return {
         "post": {
             "tags": ["webhooks"],
@@ -182,16 +175,12 @@ def webhook_operations() -> dict[str, Any]:
             "operationId": "receiveDelivery",
             "security": [],
             "parameters": [
-                _parameter(
-                    "path", "provider", "Slug of the provider.", {"enum": [provider.slug for provider in PROVIDERS]}
-                ),
-                _parameter("path", "organizationId", "Id of the organization.", {}),
-                _parameter("path", "integrationId", "Id of the integration.", {}),
-                _parameter(
-                    "path", "repositoryId", "Id of the repository at the code host.", {"pattern": "^[1-9][0-9]{0,18}$"}
-                ),
+                parameter("path", "provider", "Slug of the provider.", {**TEXT, "enum": slugs}),
+                parameter("path", "organizationId", "Id of the organization."),
+                parameter("path", "integrationId", "Id of the integration."),
+                parameter("path", "repositoryId", "Id of the repository at the code host.", number),
                 *map(_proof, dict.fromkeys(provider.scheme for provider in PROVIDERS)),
-                *(header for provider in PROVIDERS for header in _headers_of(provider)),
+                *(named for provider in PROVIDERS for named in _headers_of(provider)),
             ],
             "requestBody": {
                 "description": "The event in the code host's own format, byte for byte as it was signed.",
@@ -201,7 +190,7 @@ def webhook_operations() -> dict[str, Any]:
             "responses": {
                 "200": {
                     "description": "The delivery was processed, filtered, ignored, or is a duplicate. See `data`.",
-                    "content": _json(_ref("AnswerBody")),
+                    "content": _json(reference("AnswerBody")),
                 },
                 **{str(status): _refusal(status, text) for status, text in _ERRORS.items()},
             },
@@ -212,29 +201,21 @@ def webhook_operations() -> dict[str, Any]:
 def _headers_of(provider: Provider) -> Sequence[dict[str, Any]]:
     only = f"(provider `{provider.slug}` only)."
     return [
-        _parameter("header", provider.event_header, f"Event type {only}", {}),
-        _parameter("header", provider.delivery_header, f"Delivery id {only}", {"pattern": "^[!-~]{1,255}$"}),
+        parameter("header", provider.event_header, f"Event type {only}"),
+        parameter("header", provider.delivery_header, f"Delivery id {only}", {**TEXT, "pattern": "^[!-~]{1,255}$"}),
     ]
 
 
 def _proof(scheme: Scheme) -> dict[str, Any]:
     slugs = ", ".join(f"`{provider.slug}`" for provider in PROVIDERS if provider.scheme == scheme)
-    form = {} if scheme.pattern is None else {"pattern": scheme.pattern}
-    return _parameter("header", scheme.header, f"{scheme.description} Required of {slugs}.", form)
-
-
-def _parameter(
-    location: Literal["path", "header"], name: str, description: str, schema: dict[str, Any]
-) -> dict[str, Any]:
-    schema = {"type": "string", **schema}
-    return {"name": name, "in": location, "required": location == "path", "description": description, "schema": schema}
+    form = TEXT if scheme.pattern is None else {**TEXT, "pattern": scheme.pattern}
+    return parameter("header", scheme.header, f"{scheme.description} Required of {slugs}.", form)
 
 
 def _refusal(status: int, description: str) -> dict[str, Any]:
-    refusal: dict[str, Any] = {"description": description, "content": _json(_ref("ErrorBody"))}
+    refusal: dict[str, Any] = {"description": description, "content": _json(reference("ErrorBody"))}
     if status == 503:  # noqa: PLR2004  # the only status that a retry may resolve
-        schema = {"type": "integer", "minimum": 1}
-        refusal["headers"] = {"Retry-After": {"description": "Seconds to wait before you try again.", "schema": schema}}
+        refusal["headers"] = {"Retry-After": header("Seconds to wait before you try again.", least=1)}
     return refusal
 
 

@@ -1,12 +1,14 @@
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
+import msgspec
 import structlog
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.application import Application
 from contentsvc_core.errors import Overloaded, StoreUnavailable, Unstorable
-from contentsvc_core.schemas import InvalidStruct, decode_struct, storable_json
+from contentsvc_core.schemas import InvalidStruct, decode_json
 from contentsvc_core.text import one_line
 from contentsvc_mcp.toolbox import Tool, ToolAnswer, ToolRefused
 
@@ -67,8 +69,14 @@ async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Map
 
 
 def _read(tool: Tool, arguments: Mapping[str, Any]) -> object:
-    # Some models send null for absent arguments.
-    fields = {name: value for name, value in arguments.items() if value is not None}
-    # Checked first, which ends at an unknown field: replacing characters in very many values takes long.
-    decode_struct(fields, tool.takes)
-    return decode_struct(storable_json(fields), tool.takes)
+    # Some models send null for absent arguments, and 10.0 for 10, which JSON Schema calls an integer, too.
+    fields = {
+        name: int(value) if isinstance(value, float) and value.is_integer() else value
+        for name, value in arguments.items()
+        if value is not None
+    }
+    try:
+        return decode_json(json.dumps(fields).encode(), tool.takes)
+    except msgspec.DecodeError as exc:
+        message = "NaN and Infinity are no JSON"
+        raise InvalidStruct(message) from exc

@@ -41,7 +41,9 @@ NextOffset = Annotated[int | None, Meta(description="Send it as 'offset' to read
 
 class SearchContext(Struct, forbid_unknown_fields=True, rename="camel"):
     query: Query = ""
-    repository: Annotated[str, Meta(max_length=201, description="Only this repository: owner/name.")] = ""
+    repository: Annotated[
+        str, Meta(max_length=201, description="Only this repository (owner/name), from list_sources.")
+    ] = ""
     event_types: Annotated[
         list[Literal["push", "release"]], Meta(max_length=2, description="Only events of these types; empty: both.")
     ] = []

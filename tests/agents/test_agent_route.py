@@ -58,3 +58,13 @@ async def test_switched_off_or_not_installed_there_is_nothing(monkeypatch: pytes
     for caller in (off, without):
         answer = await caller("POST", "/mcp", LIST)
         assert (answer.status_code, answer.json()) == (404, {"error": "Not Found"})
+
+
+async def test_a_number_that_json_lacks_is_refused(acme: Caller) -> None:
+    call = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_posts", "arguments": %s}}'
+    headers = {"Accept": "application/json", "Content-Type": "application/json"}
+
+    for number in ("NaN", "Infinity"):
+        answer = await acme("POST", "/mcp", content=call % f'{{"limit": {number}}}', headers=headers)
+        (part,) = answer.json()["result"]["content"]
+        assert part["text"] == "Invalid arguments of list_posts: NaN and Infinity are no JSON"

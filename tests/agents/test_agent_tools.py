@@ -22,6 +22,8 @@ REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
         {"limit": 26},
         "Invalid arguments of search_context: limit must be at most 25",
     ),
+    ("list_posts", {"limit": 10**30}, "Invalid arguments of list_posts: limit must be at most 25"),
+    ("list_posts", {"limit": 1.5}, "Invalid arguments of list_posts: limit must be an integer"),
     (
         "search_context",
         {"before": "here"},
@@ -73,6 +75,13 @@ async def written(caller: Caller, **more: Any) -> str:
         job = await agent("generate_post", contentType="changelog", **more)
         await caller.world.perform()
         return (await agent("read_job", jobId=job["jobId"]))["postId"]
+
+
+async def test_an_integer_may_be_written_as_a_decimal_number(busy: Caller) -> None:
+    async with agent_of(busy) as agent:
+        answer = await agent("list_posts", limit=2.0)
+
+    assert answer["pagination"]["limit"] == 2
 
 
 async def test_events_are_found_by_words(busy: Caller) -> None:

@@ -81,6 +81,17 @@ async def test_pictures_are_set_and_deleted(acme: Caller) -> None:
     assert (unknown.status_code, unknown.json()) == (404, {"error": error})
 
 
+async def test_the_address_of_the_first_one_is_its_own_before_it_is_set_up(acme: Caller) -> None:
+    error = {"error": "slug is or was the address of another changelog of yours: choose another one"}
+    lens = (await acme("POST", "/v1/changelogs", {"slug": "lens", "title": "Lens"})).json()["changelog"]["id"]
+
+    for method, path in (("POST", "/v1/changelogs"), ("PATCH", f"/v1/changelogs/{lens}")):
+        refused = await acme(method, path, {"slug": "acme", "title": "A"})
+        assert (refused.status_code, refused.json()) == (409, error)
+
+    assert [each["slug"] for each in (await acme("GET", "/v1/changelogs")).json()["changelogs"]] == ["acme", "lens"]
+
+
 async def test_the_posts_that_would_become_public_can_be_previewed(acme: Caller) -> None:
     assert (await acme("GET", "/v1/changelogs/acme/exposure")).json() == {"posts": 0, "repositories": [], "newest": []}
 

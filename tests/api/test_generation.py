@@ -63,19 +63,23 @@ async def test_a_faulty_request_is_refused_by_the_name_of_its_fault(acme: Caller
 
 
 @pytest.mark.parametrize(
-    "raw",
+    ("raw", "fault"),
     [
-        b"",
-        b"{",
-        b'{"contentType": "changelog", "x": ' + b"[" * 100_000,
+        (b"", "the body is empty: send a JSON object"),
+        (b"{", "the body is not valid JSON (Input data was truncated)"),
+        (b'{"x": 1,}', "the body is not valid JSON (trailing comma in object (byte 8))"),
+        (b'{"x": "\xff"}', "the body is not UTF-8 (byte 7)"),
+        # An emoji, and half of one: the end of a text that was cut by its length.
+        (rb'{"x": "\ud83d\ude00 \ud83d"}', "the body is not valid JSON (half of a surrogate pair (byte 20))"),
+        (rb'{"x": "\ud83d\ude00 \ud83d and"}', "the body is not valid JSON (half of a surrogate pair (byte 20))"),
+        (b'{"contentType": "changelog", "x": ' + b"[" * 100_000, "the body is nested too deep"),
         # Well-formed, and deeper than the limit of each version of Python's decoder.
-        b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        (b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "the body is nested too deep"),
     ],
 )
-async def test_a_body_that_is_not_json_is_refused(acme: Caller, raw: bytes) -> None:
+async def test_a_body_that_is_not_json_is_refused_with_its_fault(acme: Caller, raw: bytes, fault: str) -> None:
     answer = await acme("POST", PATH, content=raw)
 
-    fault = "the body is not valid JSON" if raw else "the body is empty: send a JSON object"
     assert (answer.status_code, answer.json()) == (400, {"error": f"Invalid request: {fault}"})
 
 

@@ -351,7 +351,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str], ...] = (
     (
         GENERATE,
         {**ASK, "dataPoints": {**DATA_POINTS, "includeCommits": False, "includeReleases": False}},
-        "dataPoints exclude commits and releases alike",
+        "includeCommits and includeReleases are both false",
     ),
     (GENERATE, {**ASK, "selectedItems": {"commitShas": ["a"]}}, "selectedItems: a post always covers everything"),
     (

@@ -8,7 +8,7 @@ from contract_values import Tenant, a_post, later, tenant
 from test_outbox_contract import due, ended, taken_at, waiting
 from test_webhook_endpoints_contract import added
 
-from contentsvc_core.outgoing.events import EventType, Occurrence, endpoint_disabled, integration_changed
+from contentsvc_core.outgoing.events import EventType, Occurrence, endpoint_disabled, state_changed
 from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("shared_clock")
 
 
 def an_event(acme: Tenant, kind: EventType = EventType.INTEGRATION_FAILING, **by: int) -> Occurrence:
-    return integration_changed(kind, acme.id, acme.integration.id, {"cause": "no signature"}, later(**by))
+    return state_changed(kind, acme.id, acme.integration.id, {"cause": "no signature"}, later(**by))
 
 
 async def stored_alerts(acme: Tenant) -> list[tuple[str, str]]:

@@ -288,9 +288,9 @@ async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
     assert await triggers.add(styled)
     assert await triggers.find(acme.id, styled.id) == styled
     assert styled in (await acme.hook()).triggers
-    double = await triggers.change(acme.id, styled.id, lambda each: evolve(each, house_style=None))
+    double = await triggers.change(acme.id, styled.id, lambda each, _: evolve(each, house_style=None))
     assert double is DUPLICATE_TRIGGER
-    changed = await triggers.change(acme.id, plain.id, lambda each: evolve(each, house_style=HouseStyle({})))
+    changed = await triggers.change(acme.id, plain.id, lambda each, _: evolve(each, house_style=HouseStyle({})))
     assert changed == evolve(plain, house_style=HouseStyle({}))
     assert await triggers.find(acme.id, plain.id) == changed
 
@@ -308,8 +308,8 @@ async def test_an_organization_in_a_zone_that_this_machine_does_not_know_has_the
         timedelta(),
     )
     assert await directory.organization_of(acme.id) == listed
-    # An addition compares the zones.
     trigger = a_trigger(acme.id, 1)
-    assert await acme.stores.triggers.add(trigger, zone=listed.time_zone) == trigger
+    added = await acme.stores.triggers.add(trigger, timed=lambda each, zone: evolve(each, name=zone.key))
+    assert added == evolve(trigger, name="Mars/Base")
     assert await directory.set_time_zone(acme.id, ZoneInfo("Europe/Berlin"), START)
     assert (await directory.organizations())[0].time_zone == ZoneInfo("Europe/Berlin")

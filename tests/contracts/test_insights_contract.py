@@ -328,18 +328,15 @@ async def test_a_run_without_a_delivery_has_no_log_entry(acme: Tenant) -> None:
     assert list(await acme.stores.run_lists.runs_of(acme.id, run.id)) == []
 
 
-async def test_a_post_leads_to_its_run(acme: Tenant) -> None:
+async def test_posts_have_titles(acme: Tenant) -> None:
     zenith = await tenant(acme.stores, "zenith")
     run, post = await acme.taken(), a_post(acme.id)
     await acme.stores.ledger.complete(run, post, once=None)
 
-    assert await acme.stores.run_lists.run_of_post(acme.id, post.id) == run.id
-    assert await acme.stores.run_lists.run_of_post(zenith.id, post.id) is None
-    assert await acme.stores.run_lists.run_of_post(acme.id, "post_unknown") is None
     assert await acme.stores.run_lists.post_titles(acme.id, {post.id, "post_unknown"}) == {post.id: post.title}
     assert await acme.stores.run_lists.post_titles(zenith.id, {post.id}) == {}
     await acme.stores.posts.remove(acme.id, post.id)
-    assert await acme.stores.run_lists.run_of_post(acme.id, post.id) is None
+    assert await acme.stores.run_lists.post_titles(acme.id, {post.id}) == {}
 
 
 async def test_a_row_of_the_log_has_the_first_post_of_its_delivery(acme: Tenant) -> None:

@@ -276,7 +276,7 @@ async def test_a_trigger_of_before_has_no_options_and_older_nodes_write_beside(o
     # A node of the previous version adds a trigger, and renames one with options: the options stay.
     await _run(older, _TRIGGER, id="trg_2")
     changed = collecting(evolve(found, options=TriggerOptions(paths=("a/**",), batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    assert await triggers.change("org_1", "trg_1", lambda _: changed) == changed
+    assert await triggers.change("org_1", "trg_1", lambda _, _zone: changed) == changed
     await _run(older, "UPDATE triggers SET name = 'x' WHERE id = :id", id="trg_1")
     assert await triggers.find("org_1", "trg_1") == evolve(changed, name="x")
     other = await triggers.find("org_1", "trg_2")

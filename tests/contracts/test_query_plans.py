@@ -235,7 +235,6 @@ async def _related(shelf: Shelf) -> None:
     assert run in await run_lists.runs_of(shelf.acme.id, log_id)
     assert await run_lists.run(shelf.acme.id, run.id) == run
     (post,) = await shelf.stores.posts.posts(shelf.acme.id, limit=1)
-    await run_lists.run_of_post(shelf.acme.id, post.id)
     await run_lists.post_titles(shelf.acme.id, {post.id, "post_unknown"})
 
 

@@ -17,7 +17,7 @@ from contentsvc_core.content.windows import Lookback
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.ports import Automations
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.automations import ZONE_CHANGED, DueAutomation, Firing
+from contentsvc_core.workflows.automations import DueAutomation, Firing
 from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
@@ -96,7 +96,7 @@ async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
 
     assert await schedules.all_of(acme.id) == [own]
     assert await schedules.find(zenith.id, own.id) is None
-    assert await schedules.change(zenith.id, own.id, disabled) is UNKNOWN_SCHEDULE
+    assert await schedules.change(zenith.id, own.id, _disabled) is UNKNOWN_SCHEDULE
     assert not await schedules.remove(zenith.id, own.id)
     foreign = evolve(a_firing(own).run, organization_id=zenith.id)
     assert not await schedules.fire(evolve(a_firing(own), run=foreign))
@@ -107,7 +107,7 @@ async def test_another_organization_may_do_the_same(acme: Tenant) -> None:
         await schedules.add(evolve(own, organization_id=zenith.id, lookback=Lookback.YESTERDAY))
     with pytest.raises(Unstorable):
         await schedules.add(a_schedule("org_unknown"))
-    assert await schedules.change("org_unknown", own.id, disabled) is UNKNOWN_SCHEDULE
+    assert await schedules.change("org_unknown", own.id, _disabled) is UNKNOWN_SCHEDULE
 
 
 async def test_due_schedules_are_listed_longest_waiting_first(acme: Tenant) -> None:
@@ -163,9 +163,9 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
     created = [a_firing(await added(acme.stores, acme.id, lookback=lookback)) for lookback in lookbacks]
     at_ten = {"cron": evolve(_CRON, hour=10)}
 
-    await schedules.change(acme.id, created[0].automation_id, disabled)
+    await schedules.change(acme.id, created[0].automation_id, _disabled)
     assert await schedules.remove(acme.id, created[1].automation_id)
-    await schedules.change(acme.id, created[2].automation_id, lambda each: changed(each, START, DEFAULT_ZONE, at_ten))
+    await schedules.change(acme.id, created[2].automation_id, lambda each, zone: changed(each, START, zone, at_ten))
 
     assert [await schedules.fire(each) for each in created] == [False] * 3
     assert await acme.stores.ledger.runs(acme.id) == []
@@ -194,11 +194,11 @@ async def test_a_firing_and_changes_at_once_lose_nothing(acme: Tenant) -> None:
 
     await asyncio.gather(
         *(
-            schedules.change(acme.id, schedule.id, lambda each, number=number: evolve(each, name=f"name {number}"))
+            schedules.change(acme.id, schedule.id, lambda each, _, number=number: evolve(each, name=f"name {number}"))
             for number in range(3)
         ),
         schedules.fire(created),
-        schedules.change(acme.id, schedule.id, lambda each: evolve(each, auto_publish=True)),
+        schedules.change(acme.id, schedule.id, lambda each, _: evolve(each, auto_publish=True)),
     )
 
     current = await schedules.find(acme.id, schedule.id)
@@ -216,7 +216,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     foreign = await added(acme.stores, zenith.id)
     stale = a_firing(ahead)
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    await triggers.change(acme.id, daily.id, lambda _: daily)
+    await triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     version = (await acme.hook()).version
 
     assert await directory.set_time_zone(acme.id, _TOKYO, START)
@@ -237,8 +237,8 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     assert not await directory.set_time_zone("org_unknown", _TOKYO, START)
 
 
-def _published(each: Any) -> Any:
-    return evolve(each, auto_publish=True)
+def _disabled(schedule: Schedule, _zone: ZoneInfo) -> Schedule:
+    return disabled(schedule)
 
 
 async def _a_due_schedule(acme: Tenant) -> tuple[Automations[Schedule], Schedule, Firing]:
@@ -248,7 +248,7 @@ async def _a_due_schedule(acme: Tenant) -> tuple[Automations[Schedule], Schedule
 
 async def _a_due_window(acme: Tenant) -> tuple[Automations[Trigger], Trigger, Firing]:
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    await acme.stores.triggers.change(acme.id, daily.id, lambda _: daily)
+    await acme.stores.triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     assert daily.due_at is not None
     created = batch_firing(daily, daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id(""))
     assert created is not None
@@ -256,7 +256,7 @@ async def _a_due_window(acme: Tenant) -> tuple[Automations[Trigger], Trigger, Fi
 
 
 @pytest.mark.parametrize("a_due_one", [_a_due_schedule, _a_due_window])
-async def test_slots_and_windows_of_another_time_zone_are_not_stored(
+async def test_slots_and_windows_are_in_the_time_zone_of_their_organization(
     acme: Tenant, a_due_one: Callable[[Tenant], Awaitable[tuple[Automations[Any], Any, Firing]]]
 ) -> None:
     automations, other, before = await a_due_one(acme)
@@ -264,12 +264,16 @@ async def test_slots_and_windows_of_another_time_zone_are_not_stored(
     stored = await automations.all_of(acme.id)
     await acme.stores.directory.set_time_zone(acme.id, _TOKYO, before.due_at)
 
-    assert await automations.add(other, zone=DEFAULT_ZONE) is ZONE_CHANGED
-    assert await automations.change(acme.id, id_, _published, zone=DEFAULT_ZONE) is ZONE_CHANGED
     # Its due time is the same, but the next one differs.
     assert not await automations.fire(before)
     assert await acme.stores.ledger.runs(acme.id) == []
     assert await automations.all_of(acme.id) == stored
-    assert await automations.add(other, zone=_TOKYO) == other
-    current = await automations.find(acme.id, id_)
-    assert await automations.change(acme.id, id_, _published, zone=_TOKYO) == _published(current)
+    zones: set[ZoneInfo] = set()
+
+    def noted(each: Any, zone: ZoneInfo) -> Any:
+        zones.add(zone)
+        return evolve(each, auto_publish=True)
+
+    assert await automations.add(other, timed=noted) == evolve(other, auto_publish=True)
+    assert await automations.change(acme.id, id_, noted) == await automations.find(acme.id, id_)
+    assert zones == {_TOKYO}

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from datetime import timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -29,8 +30,8 @@ from contentsvc_core.workflows.triggers import (
 from contentsvc_core.zones import DEFAULT_ZONE
 
 
-def named(name: str) -> Callable[[Trigger], Trigger]:
-    return lambda trigger: evolve(trigger, name=name)
+def named(name: str) -> Callable[[Trigger, ZoneInfo], Trigger]:
+    return lambda trigger, _: evolve(trigger, name=name)
 
 
 async def test_of_triggers_that_do_the_same_one_is_added(acme: Tenant) -> None:
@@ -59,7 +60,7 @@ async def test_a_change_applies_to_the_stored_trigger(acme: Tenant) -> None:
     one, two = acme.triggers
     settling = await acme.processed("d-1")
 
-    def change(trigger: Trigger) -> Trigger:
+    def change(trigger: Trigger, _zone: ZoneInfo = DEFAULT_ZONE) -> Trigger:
         return evolve(
             trigger,
             name="öffnen ⚓",
@@ -90,7 +91,7 @@ async def test_a_trigger_does_not_become_a_duplicate_of_another(acme: Tenant) ->
     settling = await acme.processed("d-1")
 
     double = await triggers.change(
-        acme.id, one.id, lambda trigger: evolve(trigger, name="x", brand_identity_id=two.brand_identity_id)
+        acme.id, one.id, lambda trigger, _: evolve(trigger, name="x", brand_identity_id=two.brand_identity_id)
     )
 
     assert double is DUPLICATE_TRIGGER
@@ -102,8 +103,8 @@ async def test_changes_at_once_lose_nothing(acme: Tenant) -> None:
     triggers = acme.stores.triggers
     one = acme.triggers[0]
 
-    def also(number: int) -> Callable[[Trigger], Trigger]:
-        return lambda trigger: evolve(trigger, repository_ids=(*trigger.repository_ids, number))
+    def also(number: int) -> Callable[[Trigger, ZoneInfo], Trigger]:
+        return lambda trigger, _: evolve(trigger, repository_ids=(*trigger.repository_ids, number))
 
     await asyncio.gather(*(triggers.change(acme.id, one.id, also(number)) for number in range(10, 20)))
 
@@ -142,7 +143,7 @@ async def test_removing_an_integration_leaves_triggers_that_can_be_changed(acme:
     await directory.remove_integration(acme.id, acme.integration.id)
     one = acme.triggers[0]
 
-    changed = await triggers.change(acme.id, one.id, lambda trigger: evolve(trigger, repository_ids=(2,), enabled=True))
+    changed = await triggers.change(acme.id, one.id, lambda each, _: evolve(each, repository_ids=(2,), enabled=True))
 
     assert changed == evolve(one, repository_ids=(2,))
 
@@ -195,16 +196,16 @@ async def test_a_trigger_with_options_reads_back_as_it_was(acme: Tenant) -> None
     # It applies to each repository of the organization.
     assert (await acme.hook()).triggers == (*acme.triggers, rich)
     plain = evolve(rich, options=NO_OPTIONS, since=None, due_at=None)
-    assert await triggers.change(acme.id, rich.id, lambda _: plain) == plain
+    assert await triggers.change(acme.id, rich.id, lambda _, _zone: plain) == plain
     assert await triggers.find(acme.id, rich.id) == plain
 
 
 async def test_a_window_becomes_one_run(acme: Tenant) -> None:
     triggers = acme.stores.triggers
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
-    await triggers.change(acme.id, daily.id, lambda _: daily)
+    await triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     weekly = collecting(evolve(acme.triggers[1], options=TriggerOptions(batch=Batch.WEEKLY)), START, DEFAULT_ZONE)
-    await triggers.change(acme.id, weekly.id, lambda _: weekly)
+    await triggers.change(acme.id, weekly.id, lambda _, _zone: weekly)
     assert daily.due_at is not None
     assert weekly.due_at is not None
     settling = await acme.processed("d-1")
@@ -233,7 +234,7 @@ async def test_a_window_becomes_one_run(acme: Tenant) -> None:
     assert len(await acme.stores.ledger.runs(acme.id)) == 1
     # No decision on a delivery depends on it.
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    await triggers.change(acme.id, weekly.id, lambda trigger: evolve(trigger, enabled=False))
+    await triggers.change(acme.id, weekly.id, lambda trigger, _: evolve(trigger, enabled=False))
     late = batch_firing(weekly, weekly.due_at, DEFAULT_ZONE, sources=[source], run_id=IDS.new_id(""))
     assert late is not None
     assert not await triggers.fire(late)

@@ -11,8 +11,8 @@ from contentsvc_core.outgoing.events import (
     EventType,
     Occurrence,
     endpoint_disabled,
-    integration_changed,
     post_written,
+    state_changed,
 )
 from contentsvc_core.outgoing.messages import (
     DueMessage,
@@ -72,7 +72,7 @@ def test_the_event_of_an_endpoint_or_an_integration_is_one_of_its_time() -> None
         at=LATER,
         since=LATER,
     )
-    assert integration_changed(EventType.INTEGRATION_FAILING, "org_1", "int_1", {"failed": 5}, LATER) == Occurrence(
+    assert state_changed(EventType.INTEGRATION_FAILING, "org_1", "int_1", {"failed": 5}, LATER) == Occurrence(
         organization_id="org_1",
         type=EventType.INTEGRATION_FAILING,
         key=f"int_1/{at}",

@@ -8,7 +8,7 @@ from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push
 from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.search.excerpts import Excerpt, post_excerpts, record_excerpts
+from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
@@ -41,14 +41,13 @@ def post_of(markdown: str) -> Post:
 def test_the_excerpt_of_a_commit_has_its_author_hash_and_page() -> None:
     (excerpt,) = record_excerpts(a_record(push_of("feat: a lamp\n\nIt lights.")), terms_of("lamp"))
 
-    assert excerpt == Excerpt(text="feat: a lamp It lights. (ada)", ref="0", url="https://codehost.example/0")
-    assert excerpt.body == {
+    assert excerpt == {
         "text": "feat: a lamp It lights. (ada)",
         "ref": "0",
         "url": "https://codehost.example/0",
     }
     (unknown,) = record_excerpts(a_record(push_of("feat: a lamp", username=None)), ())
-    assert unknown.text == "feat: a lamp (Ada Lamp)"
+    assert unknown["text"] == "feat: a lamp (Ada Lamp)"
 
 
 @pytest.mark.parametrize(
@@ -66,13 +65,13 @@ def test_the_commits_with_the_words_are_shown(query: str, refs: list[str]) -> No
     push = push_of(
         "chore: a", "feat: a lamp", "chore: b", "fix: the door", "fix: the lamp at the door", "chore: c", "chore: d"
     )
-    assert [excerpt.ref for excerpt in record_excerpts(a_record(push), terms_of(query))] == refs
+    assert [excerpt.get("ref") for excerpt in record_excerpts(a_record(push), terms_of(query))] == refs
 
 
 def test_the_commits_with_the_most_words_are_shown_in_their_order() -> None:
     push = push_of(*(f"feat: lamp {number}{' door' if number in {6, 8} else ''}" for number in range(10)))
 
-    refs = [excerpt.ref for excerpt in record_excerpts(a_record(push), terms_of("lamp door"))]
+    refs = [excerpt.get("ref") for excerpt in record_excerpts(a_record(push), terms_of("lamp door"))]
 
     assert refs == ["0", "1", "2", "6", "8"]
 
@@ -80,38 +79,40 @@ def test_the_commits_with_the_most_words_are_shown_in_their_order() -> None:
 def test_the_excerpts_of_a_release_are_its_name_and_lines_of_its_notes() -> None:
     excerpts = record_excerpts(a_record(RELEASE), terms_of("lamp"))
 
-    assert [excerpt.text for excerpt in excerpts] == ["The lamp", "- a lamp"]
-    assert {(excerpt.ref, excerpt.url) for excerpt in excerpts} == {("v1.2.3", "https://codehost.example/v1.2.3")}
+    assert [excerpt["text"] for excerpt in excerpts] == ["The lamp", "- a lamp"]
+    assert {(excerpt.get("ref"), excerpt.get("url")) for excerpt in excerpts} == {
+        ("v1.2.3", "https://codehost.example/v1.2.3")
+    }
     (unnamed,) = record_excerpts(a_record(evolve(RELEASE, name=None, body=None)), ())
-    assert unnamed.text == "v1.2.3"
+    assert unnamed["text"] == "v1.2.3"
 
 
 def test_the_excerpts_of_a_post_are_lines_without_markdown() -> None:
     post = post_of("## Lamps\n\n- **api:** A [lamp](https://x.example/1) `lit` ([#1](https://x.example))\n\n> a door\n")
 
-    assert [each.text for each in post_excerpts(post.markdown, ())] == ["Lamps", "api: A lamp lit (#1)", "a door"]
-    assert [each.body for each in post_excerpts(post.markdown, terms_of("lamp"))] == [{"text": "api: A lamp lit (#1)"}]
+    assert [each["text"] for each in post_excerpts(post.markdown, ())] == ["Lamps", "api: A lamp lit (#1)", "a door"]
+    assert post_excerpts(post.markdown, terms_of("lamp")) == [{"text": "api: A lamp lit (#1)"}]
 
 
 def test_a_long_line_is_cut() -> None:
     (excerpt,) = post_excerpts(post_of("x" * 1000).markdown, ())
-    assert excerpt.text == "x" * 279 + "…"
+    assert excerpt["text"] == "x" * 279 + "…"
 
 
 def test_two_hundred_parts_are_compared() -> None:
     lines = "\n\n".join(f"line {number}" for number in range(202))
 
-    assert [each.text for each in post_excerpts(post_of(lines).markdown, terms_of("199"))] == ["line 199"]
-    assert [each.text for each in post_excerpts(post_of(lines).markdown, terms_of("200"))] == [
+    assert [each["text"] for each in post_excerpts(post_of(lines).markdown, terms_of("199"))] == ["line 199"]
+    assert [each["text"] for each in post_excerpts(post_of(lines).markdown, terms_of("200"))] == [
         f"line {number}" for number in range(5)
     ]
     push = push_of(*(f"feat: lamp{number}" for number in range(202)))
-    assert [each.ref for each in record_excerpts(a_record(push), terms_of("lamp199"))] == ["199"]
-    assert [each.ref for each in record_excerpts(a_record(push), terms_of("lamp200"))] == list("01234")
+    assert [each.get("ref") for each in record_excerpts(a_record(push), terms_of("lamp199"))] == ["199"]
+    assert [each.get("ref") for each in record_excerpts(a_record(push), terms_of("lamp200"))] == list("01234")
     # Of long lines, no more than 2,000 lines of full length are read.
     long = f"{'x' * (2_000 * 280)} lamp"
     assert "lamp" not in " ".join(
-        each.text for each in post_excerpts(post_of(f"a\n{long}\nlamp").markdown, terms_of("lamp"))
+        each["text"] for each in post_excerpts(post_of(f"a\n{long}\nlamp").markdown, terms_of("lamp"))
     )
 
 
@@ -134,7 +135,7 @@ def test_an_address_is_passed_on_if_it_leads_to_a_web_page(url: str, *, shown: b
     push = push_of("feat: a lamp")
     push = evolve(push, commits=[evolve(push.commits[0], url=url)])
     for event in (push, evolve(RELEASE, url=url)):
-        urls = {excerpt.body.get("url") for excerpt in record_excerpts(a_record(event), ())}
+        urls = {excerpt.get("url") for excerpt in record_excerpts(a_record(event), ())}
         assert urls == {url if shown else None}
 
 
@@ -142,17 +143,18 @@ def test_a_hash_and_a_tag_are_one_line_of_255_characters() -> None:
     push = push_of("feat: a lamp")
     push = evolve(push, commits=[evolve(push.commits[0], id="a\x1b" * 1_000)])
     (excerpt,) = record_excerpts(a_record(push), terms_of("lamp"))
-    assert excerpt.ref is not None
-    assert len(excerpt.ref) <= 255
-    assert excerpt.ref.isprintable()
-    tags = {each.ref for each in record_excerpts(a_record(evolve(RELEASE, tag_name="v" * 1_000)), ())}
+    ref = excerpt.get("ref", "")
+    assert len(ref) <= 255
+    assert ref.isprintable()
+    assert ref
+    tags = {each.get("ref") for each in record_excerpts(a_record(evolve(RELEASE, tag_name="v" * 1_000)), ())}
     assert tags == {"v" * 254 + "…"}
 
 
 def test_of_a_long_text_that_has_none_of_the_words_the_beginning_is_shown() -> None:
     post = post_of("\n\n".join(f"line {number}" for number in range(9)))
 
-    assert [each.text for each in post_excerpts(post.markdown, terms_of("wall"))] == [
+    assert [each["text"] for each in post_excerpts(post.markdown, terms_of("wall"))] == [
         f"line {number}" for number in range(5)
     ]
-    assert [each.text for each in post_excerpts(post.markdown, ())] == [f"line {number}" for number in range(5)]
+    assert [each["text"] for each in post_excerpts(post.markdown, ())] == [f"line {number}" for number in range(5)]

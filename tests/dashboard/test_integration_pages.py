@@ -348,7 +348,7 @@ async def test_disconnecting_lists_the_disabled_triggers_and_schedules(
     world = acme.world
     await connect(browsing, repository=REPOSITORY, provider="github", token=TOKEN)
     created = (await world.stores.directory.integrations(acme.organization.id))[-1]
-    editor = TriggerEditor(world.stores.triggers, world.stores.directory, world.stores.brands, world.clock, world.ids)
+    editor = TriggerEditor(world.stores.triggers, world.stores.directory, world.clock, world.ids)
     await editor.create(
         acme.organization.id, CreateTrigger(repository_ids=[4242], provider="github", name=f"Each push {HOSTILE}")
     )

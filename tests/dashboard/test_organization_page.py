@@ -62,5 +62,5 @@ def test_the_days_of_a_chart_are_in_its_zone(now: str, hours: list[int]) -> None
     chart = columns(counts, bounds, zone, label="%d %b")
 
     assert bounds[-2] <= at < bounds[-1]
-    assert [column.number for column in chart.columns] == hours
-    assert chart.columns[-1].label == f"{at.astimezone(zone):%d %b}"
+    assert [column["number"] for column in chart["columns"]] == hours
+    assert chart["columns"][-1]["label"] == f"{at.astimezone(zone):%d %b}"

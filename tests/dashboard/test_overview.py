@@ -63,7 +63,7 @@ async def test_the_checklist_follows_the_progress_until_all_is_done(acme: Caller
     await acme.release("d-1", "v1.0.0")
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "open", "open", "open"]
 
-    triggers = TriggerEditor(world.stores.triggers, world.stores.directory, world.stores.brands, world.clock, world.ids)
+    triggers = TriggerEditor(world.stores.triggers, world.stores.directory, world.clock, world.ids)
     trigger = await triggers.create(own.id, CreateTrigger(repository_ids=[acme.repository_id], auto_publish=True))
     assert isinstance(trigger, Trigger)
     assert _steps(await browsing.open("/dashboard"))[0] == ["done", "done", "done", "open", "open"]
@@ -123,7 +123,7 @@ async def test_deliveries_are_counted_in_charts_whose_columns_lead_to_the_log(ac
 async def test_the_activity_describes_the_event_and_links_to_the_post(
     acme: Caller, world: ApiWorld, browsing: Browsing
 ) -> None:
-    triggers = TriggerEditor(world.stores.triggers, world.stores.directory, world.stores.brands, world.clock, world.ids)
+    triggers = TriggerEditor(world.stores.triggers, world.stores.directory, world.clock, world.ids)
     created = await triggers.create(acme.organization.id, CreateTrigger(repository_ids=[acme.repository_id]))
     assert isinstance(created, Trigger)
     await acme.push("d-1", "feat: a lamp")
@@ -142,7 +142,7 @@ async def test_the_activity_describes_the_event_and_links_to_the_post(
 async def test_open_problems_come_first_with_the_button_that_fixes_them(
     acme: Caller, world: ApiWorld, browsing: Browsing
 ) -> None:
-    triggers = TriggerEditor(world.stores.triggers, world.stores.directory, world.stores.brands, world.clock, world.ids)
+    triggers = TriggerEditor(world.stores.triggers, world.stores.directory, world.clock, world.ids)
     await triggers.create(acme.organization.id, CreateTrigger(repository_ids=[acme.repository_id]))
     await acme.push("d-1", "feat: a lamp")
     await world.perform()

@@ -53,6 +53,23 @@ async def test_an_upload_has_as_many_fields_as_a_form(browsing: Browsing) -> Non
     assert [await status(4000), await status(4001)] == [403, 400]
 
 
+async def test_the_fault_of_a_form_is_named(world: ApiWorld, browsing: Browsing) -> None:
+    path = "/dashboard/changelog/images"
+    cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in browsing.cookies.items())}
+    unnamed = b"--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--"
+
+    for at, content_type, body, fault in (
+        (SIGN_IN, FORM["Content-Type"], b"key=\xff", "it is not UTF-8"),
+        (SIGN_IN, FORM["Content-Type"], b"key=%ff", "it is not UTF-8"),
+        (SIGN_IN, FORM["Content-Type"], b"&" * 4000, "it has more than 4,000 fields. Choose fewer items at once"),
+        (path, "multipart/form-data", b"", "its content type has no boundary"),
+        (path, "multipart/form-data; boundary=b", unnamed, "a part has no name"),
+        (path, "multipart/form-data; boundary=b", b"\r\n--b" * 4003, "it has more than 4,000 fields. Choose"),
+    ):
+        answer = await world.send("POST", at, content=body, headers={"Content-Type": content_type} | cookie)
+        assert (answer.status_code, f"Invalid form: {fault}" in answer.text) == (400, True), answer.text
+
+
 @pytest.mark.parametrize("character", ["\U0001f4a1", "\n"])
 async def test_the_largest_post_fits_into_its_form(browsing: Browsing, acme: Caller, character: str) -> None:
     await acme.push("d-1", "feat: lamp")

@@ -363,6 +363,18 @@ def test_a_sample_passes_through_the_filters_of_its_trigger() -> None:
 
 
 @pytest.mark.usefixtures("acme")
+@pytest.mark.parametrize("provider", ["gitlab", "bitbucket"])
+def test_a_sample_has_the_form_of_its_provider(provider: str) -> None:
+    command("integration", "connect", "acme/horn", "--repository-id", "7", "--branch", "main", "--provider", provider)
+    of_provider = ("--repository-id", "7", "--event", "push", "--provider", provider)
+    trigger = command("trigger", "create", *of_provider)["id"]
+
+    sent = command("trigger", "test", trigger, "--send")
+    (run,) = command("run", "list")
+    assert (sent["status"], run["deliveryId"]) == (200, sent["delivery"])
+
+
+@pytest.mark.usefixtures("acme")
 def test_a_run_is_cancelled_once(folder: Path) -> None:
     created = connected()
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from tests.checkouts import Work
 from tests.terminal import on_terminal
 
-from contentsvc_cli.develop.changes import Person, Tag
-from contentsvc_cli.develop.git import Checkout
+from contentsvc_cli.develop.git import Checkout, Tag, username
 from contentsvc_cli.develop.history import history, hosted_repository, notes
-from contentsvc_cli.develop.native_bodies import is_prerelease, stable_id, username
+from contentsvc_cli.develop.native_bodies import is_prerelease, stable_id
 from contentsvc_cli.develop.recordings import RecordedDelivery, read_lines
 from contentsvc_cli.start.sample import other_kinds, sample_history
 from contentsvc_core.events.normalized import Push, Release
@@ -80,7 +79,6 @@ def test_each_commit_of_the_first_parent_line_is_a_push_and_each_tag_a_release_a
     third = work.commit("three")
     exported = _exported(work.path)
     assert _pushed(exported) == [[first], ["v1.0.0"], [second], ["v1.1.0"], [third]]
-    assert (_body(exported[0])["before"], _body(exported[0])["created"]) == ("0" * 40, True)
 
 
 def test_a_merge_brings_its_commits_once_and_oldest_first(work: Work) -> None:
@@ -145,47 +143,32 @@ def test_pushes_equal_the_history_of_git_for_any_shape(
             assert not set(parents) & set(push[index:])
 
 
-def test_a_push_has_all_fields(work: Work) -> None:
+def test_a_push_has_all_fields_that_are_read(work: Work) -> None:
     work.git("remote", "add", "origin", "git@code.example:acme/lighthouse.git")
-    first = work.commit("one")
+    work.commit("one")
     second = work.commit("feat: two\n\nLonger.\n")
     body = _body(_exported(work.path)[1])
     url = "https://code.example/acme/lighthouse"
     commit: dict[str, Any] = {
         "id": second,
-        "tree_id": work.git("rev-parse", "HEAD^{tree}"),
         "distinct": True,
         "message": "feat: two\n\nLonger.",
         "timestamp": "2025-03-10T10:02:00+01:00",
         "url": f"{url}/commit/{second}",
         "author": {"name": "Ada", "email": "12+ada-l@users.noreply.codehost.example", "username": "ada-l"},
-        "committer": {"name": "Grace", "email": "grace@example.org"},
         "added": [],
         "removed": [],
         "modified": [],
     }
     assert body == {
         "ref": "refs/heads/main",
-        "before": first,
-        "after": second,
-        "created": False,
-        "deleted": False,
-        "forced": False,
-        "base_ref": None,
-        "compare": f"{url}/compare/{first[:12]}...{second[:12]}",
         "commits": [commit],
-        "head_commit": commit,
+        "head_commit": {"id": second, "message": "feat: two\n\nLonger."},
         "repository": {
             "id": stable_id("acme/lighthouse"),
-            "name": "lighthouse",
             "full_name": "acme/lighthouse",
             "default_branch": "main",
-            "html_url": url,
-            "private": False,
-            "owner": {"login": "acme"},
         },
-        "pusher": {"name": "ada-l", "email": "12+ada-l@users.noreply.codehost.example"},
-        "sender": {"login": "ada-l", "id": stable_id("ada-l")},
     }
 
 
@@ -197,10 +180,9 @@ def test_a_release_has_the_annotation_without_its_signature(work: Work) -> None:
     work.git("tag", "--annotate", "--message=Release v2.0.0", "v2.0.0")
     releases = {_body(delivery)["release"]["tag_name"]: _body(delivery) for delivery in _exported(work.path)[1:]}
     release = releases["v2.0.0-rc1"]["release"]
-    assert release.pop("id") > 0
     assert release == {
         "tag_name": "v2.0.0-rc1",
-        "target_commitish": "main",
+        "target_commitish": "",
         "name": "v2.0.0-rc1",
         "body": "Bright.\n\n- brighter",
         "draft": False,
@@ -291,9 +273,9 @@ def test_the_same_history_has_the_same_delivery_ids_and_another_name_has_others(
 def test_options_name_repository_and_id(work: Work) -> None:
     work.git("remote", "add", "origin", "https://code.example/acme/lighthouse")
     work.commit("one")
-    repository = _body(_exported(work.path, "--repository", "o/n", "--repository-id", "7")[0])["repository"]
-    assert (repository["id"], repository["full_name"]) == (7, "o/n")
-    assert repository["html_url"] == "https://codehost.example/o/n"
+    body = _body(_exported(work.path, "--repository", "o/n", "--repository-id", "7")[0])
+    assert (body["repository"]["id"], body["repository"]["full_name"]) == (7, "o/n")
+    assert body["commits"][0]["url"].startswith("https://codehost.example/o/n/commit/")
     assert _run(work.path, "--repository", "no name").exit_code == 2
     assert _run(work.path, "--repository-id", "0").exit_code == 2
     assert _run(work.path, "--repository-id", str(2**63)).exit_code == 2
@@ -342,7 +324,6 @@ def test_a_shallow_clone_begins_where_its_history_does(work: Work, tmp_path: Pat
     work.git("clone", "--quiet", "--depth=2", work.path.as_uri(), str(tmp_path / "shallow"))
     exported = _exported(tmp_path / "shallow")
     assert _pushed(exported) == [[second], [third]]
-    assert _body(exported[0])["before"] == "0" * 40
 
 
 def test_a_repository_with_sha256_is_read(tmp_path: Path) -> None:
@@ -350,7 +331,7 @@ def test_a_repository_with_sha256_is_read(tmp_path: Path) -> None:
     commit = work.commit("one")
     exported = _exported(work.path)
     assert _pushed(exported) == [[commit]]
-    assert _body(exported[0])["before"] == "0" * 64
+    assert len(commit) == 64
 
 
 def test_an_unreadable_repository_is_one_line(work: Work, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -510,7 +491,7 @@ def test_ids_are_stable_across_releases_of_this_project() -> None:
     ],
 )
 def test_accounts_are_read_from_noreply_addresses(email: str, account: str | None) -> None:
-    assert username(Person(name="Ada", email=email)) == account
+    assert username(email) == account
 
 
 _PRE_RELEASES = (
@@ -563,9 +544,6 @@ def test_the_sample_is_a_history_that_the_core_processes() -> None:
     bodies = [reading.event.body for reading in readings if isinstance(reading.event, Release)]
     assert bodies[0] == ""
     assert bodies[1]
-    after = [_body(delivery)["after"] for delivery in deliveries if delivery.event == "push"]
-    before = [_body(delivery)["before"] for delivery in deliveries if delivery.event == "push"]
-    assert before == ["0" * 40, *after[:-1]]
 
 
 def test_other_kinds_end_as_they_are_meant_to() -> None:

@@ -410,7 +410,7 @@ async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
         stores = sql_stores(database, SEALER)
         clock, ids = ManualClock(), RandomIds()
         acme = await ApiWorld(stores=stores).caller()
-        await TriggerEditor(stores.triggers, stores.directory, stores.brands, clock, ids).create(
+        await TriggerEditor(stores.triggers, stores.directory, clock, ids).create(
             acme.organization.id, CreateTrigger(repository_ids=(1,))
         )
         at, secret = address_of(acme), acme.connection.secret

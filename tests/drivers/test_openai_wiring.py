@@ -28,7 +28,7 @@ async def post_of(settings: Settings) -> Post:
         assert isinstance(acme, Organization)
         hook = await operator.connect(acme, full_name="acme/lamp", repository_id=1, provider="codehost", branch=None)
         assert isinstance(hook, Connection)
-        editor = TriggerEditor(stores.triggers, stores.directory, stores.brands, clock, ids)
+        editor = TriggerEditor(stores.triggers, stores.directory, clock, ids)
         assert isinstance(await editor.create(acme.id, CreateTrigger(repository_ids=[1])), Trigger)
         async with open_reception(settings) as reception, open_application(settings, Role.ALL, reception):
             at = address(organization_id=acme.id, integration_id=hook.integration.id)

@@ -60,7 +60,7 @@ async def through_the_library(_folder: Path) -> Results:
     )
     assert isinstance(created, Connection)
     every = CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True)
-    editor = TriggerEditor(stores.triggers, stores.directory, stores.brands, clock, ids)
+    editor = TriggerEditor(stores.triggers, stores.directory, clock, ids)
     for command in (every, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"], auto_publish=True)):
         trigger = await editor.create(organization.id, command)
         assert isinstance(trigger, Trigger)

@@ -57,7 +57,7 @@ async def world() -> World:
         organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )
     assert isinstance(connection, Connection)
-    triggers = TriggerEditor(stores.triggers, stores.directory, stores.brands, clock, ids)
+    triggers = TriggerEditor(stores.triggers, stores.directory, clock, ids)
     trigger = await triggers.create(organization.id, CreateTrigger(repository_ids=[REPOSITORY_ID], auto_publish=True))
     assert isinstance(trigger, Trigger)
     return World(

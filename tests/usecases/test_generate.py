@@ -160,7 +160,7 @@ async def test_a_request_selects_the_deliveries_of_its_post(
     [
         (
             GeneratePost(content_type=ContentType.CHANGELOG, include_commits=False, include_releases=False),
-            "Nothing to write from: dataPoints exclude commits and releases alike",
+            "Nothing to write from: includeCommits and includeReleases are both false",
         ),
         (
             GeneratePost(content_type=ContentType.CHANGELOG, repository_ids=[7]),

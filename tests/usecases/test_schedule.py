@@ -40,7 +40,7 @@ _SOURCE = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REP
 
 def planner(world: World, schedules: Any = None) -> Planner:
     stores = world.stores
-    return Planner(schedules or stores.schedules, stores.directory, stores.brands, world.clock, world.ids)
+    return Planner(schedules or stores.schedules, stores.directory, world.clock, world.ids)
 
 
 async def planned(world: World, **fields: Any) -> Schedule:
@@ -211,7 +211,7 @@ async def test_a_schedule_reports_the_repositories_connected_at_its_firing(world
         assert not (await standing(world, schedule)).enabled
         refused = await planner(world).change(world.organization.id, schedule.id, ChangeSchedule(enabled=True))
         assert message_of(refused) == "Unknown repository: 2 is not connected"
-        await world.stores.schedules.change(world.organization.id, schedule.id, lambda each: _awake(each, due_at))
+        await world.stores.schedules.change(world.organization.id, schedule.id, lambda each, _: _awake(each, due_at))
     move_to(world, "2026-01-01T09:00")
 
     assert await Node(world).turn() == 2

@@ -1,5 +1,6 @@
 """Bitbucket Cloud over its REST API, version 2.0 (port :class:`~contentsvc_core.ports.CodeHost`)."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, final
@@ -8,13 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from contentsvc_adapters.codehosts.dialects import ApiConventions
-from contentsvc_adapters.codehosts.host import (
-    ONE_BY_ONE,
-    FullUpdateHost,
-    HookPage,
-    PullRequestLookup,
-    read_one_by_one,
-)
+from contentsvc_adapters.codehosts.host import FullUpdateHost, HookPage, PullRequestLookup
 from contentsvc_adapters.codehosts.rest_client import read_answer
 from contentsvc_core.code_hosts import (
     CommitRange,
@@ -23,7 +18,6 @@ from contentsvc_core.code_hosts import (
     HostCommits,
     HostDeliveries,
     HostFault,
-    HostPullRequests,
     HostRefusal,
     RemoteRepository,
 )
@@ -161,19 +155,13 @@ class BitbucketClient(FullUpdateHost):
             query |= {name: following[name] for name in ("page", "ctx") if name in following}
         return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
 
-    async def pull_requests(
-        self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
-    ) -> HostPullRequests:
-        client = self._client.granted(_API.reading_grant)
-        some = named.first(ONE_BY_ONE)
-        requests: list[PullRequestLookup] = [
-            (self._at(full_name, "pullrequests", str(number)), _PullRequest, partial(_described, repository_id, None))
-            for number in some.numbers
-        ]
-        for commit in some.commits:
+    def _lookups(self, full_name: str, repository_id: int, named: NamedPullRequests) -> Iterator[PullRequestLookup]:
+        for number in named.numbers:
+            path = self._at(full_name, "pullrequests", str(number))
+            yield path, _PullRequest, partial(_described, repository_id, None)
+        for commit in named.commits:
             path = self._at(full_name, "commit", commit, "pullrequests")
-            requests.append((path, _PullRequests, partial(_merged, repository_id, commit)))
-        return await read_one_by_one(client, requests, token=token)
+            yield path, _PullRequests, partial(_merged, repository_id, commit)
 
     def _hook_body(self, url: str, secret: str) -> dict[str, Any]:
         return {"description": "contentsvc", "url": url, "active": True, "secret": secret, "events": ["repo:push"]}

@@ -1,5 +1,6 @@
 """GitLab over its REST API, version 4 (port :class:`~contentsvc_core.ports.CodeHost`)."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Final, final
@@ -8,14 +9,7 @@ from urllib.parse import quote
 import msgspec
 
 from contentsvc_adapters.codehosts.dialects import ApiConventions
-from contentsvc_adapters.codehosts.host import (
-    ONE_BY_ONE,
-    FullUpdateHost,
-    HookPage,
-    PullRequestLookup,
-    done,
-    read_one_by_one,
-)
+from contentsvc_adapters.codehosts.host import FullUpdateHost, HookPage, PullRequestLookup, done
 from contentsvc_adapters.codehosts.rest_client import read_answer
 from contentsvc_core.code_hosts import (
     CommitRange,
@@ -24,7 +18,6 @@ from contentsvc_core.code_hosts import (
     HostCommits,
     HostDeliveries,
     HostDelivery,
-    HostPullRequests,
     HostRefusal,
     RemoteRepository,
 )
@@ -161,23 +154,13 @@ class GitlabClient(FullUpdateHost):
             page += 1
         return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
 
-    async def pull_requests(
-        self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
-    ) -> HostPullRequests:
-        client = self._client.granted(_API.reading_grant)
-        some = named.first(ONE_BY_ONE)
-        requests: list[PullRequestLookup] = [
-            (
-                self._at(full_name, "merge_requests", str(number)),
-                _MergeRequest,
-                partial(_described, repository_id, None),
-            )
-            for number in some.numbers
-        ]
-        for commit in some.commits:
+    def _lookups(self, full_name: str, repository_id: int, named: NamedPullRequests) -> Iterator[PullRequestLookup]:
+        for number in named.numbers:
+            path = self._at(full_name, "merge_requests", str(number))
+            yield path, _MergeRequest, partial(_described, repository_id, None)
+        for commit in named.commits:
             path = self._at(full_name, "repository", "commits", commit, "merge_requests")
-            requests.append((path, list[_MergeRequest], partial(_merged, repository_id, commit)))
-        return await read_one_by_one(client, requests, token=token)
+            yield path, list[_MergeRequest], partial(_merged, repository_id, commit)
 
     def _at(self, full_name: str, *parts: str) -> str:
         # The path of a project is one part.

@@ -1,7 +1,7 @@
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any, ClassVar, Final, Self, TypeAlias
 from urllib.parse import quote
@@ -11,7 +11,7 @@ import msgspec
 from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
 from contentsvc_core.code_hosts import HostAnswer, HostPullRequests, HostRefusal
-from contentsvc_core.content.pull_requests import PullRequest
+from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest
 
 #: The most requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
 ONE_BY_ONE: Final = 40
@@ -87,8 +87,20 @@ class FullUpdateHost(RestHost):
         body = self._hook_body(answer.value, secret)
         return done(await self._client.request("PUT", path, token=token, body=body, secrets=[secret]))
 
+    async def pull_requests(
+        self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str
+    ) -> HostPullRequests:
+        client = self._client.granted(self.api.reading_grant)
+        return await read_one_by_one(
+            client, self._lookups(full_name, repository_id, named.first(ONE_BY_ONE)), token=token
+        )
+
     @abstractmethod
     def _hook_body(self, url: str, secret: str) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _lookups(self, full_name: str, repository_id: int, named: NamedPullRequests) -> Iterator[PullRequestLookup]:
+        """Yield the request for each pull request, by its number or by a commit of it."""
 
 
 def done(answered: Response | HostRefusal) -> HostAnswer[None] | HostRefusal:

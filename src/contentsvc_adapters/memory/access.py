@@ -4,7 +4,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable, remove_first
 from contentsvc_core.access.keyed_requests import KeyedRequest
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey, is_active, refuse_key
 from contentsvc_core.access.rates import Bucket
@@ -70,11 +70,9 @@ class MemorySessions(MemoryStore):
         return self._state.sessions.pop(digest, None) is not None
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
-        expired = [session for session in self._state.sessions.values() if session.expires_at <= before]
-        swept = sorted(expired, key=lambda session: (session.expires_at, session.digest))[:limit]
-        for session in swept:
-            del self._state.sessions[session.digest]
-        return len(swept)
+        sessions = self._state.sessions
+        expired = [(each.expires_at, digest) for digest, each in sessions.items() if each.expires_at <= before]
+        return remove_first(sessions, expired, limit)
 
 
 @final
@@ -96,10 +94,7 @@ class MemoryRateLimitStore(MemoryStore):
         expired = [
             (expires_at_ms, name) for name, (_, expires_at_ms) in windows.items() if expires_at_ms <= to_ms(before)
         ]
-        swept = sorted(expired)[:limit]
-        for _, name in swept:
-            del windows[name]
-        return len(swept)
+        return remove_first(windows, expired, limit)
 
 
 @final
@@ -118,7 +113,5 @@ class MemoryKeyedRequests(MemoryStore):
 
     async def sweep(self, *, before: datetime, limit: int) -> int:
         requests = self._state.keyed_requests
-        expired = sorted((request.at, key) for key, request in requests.items() if request.at < before)[:limit]
-        for _, key in expired:
-            del requests[key]
-        return len(expired)
+        expired = [(request.at, key) for key, request in requests.items() if request.at < before]
+        return remove_first(requests, expired, limit)

@@ -4,12 +4,13 @@ from typing import Generic, TypeVar, final
 from zoneinfo import ZoneInfo
 
 from contentsvc_adapters.memory.state import MemoryStore, State, of_organization, own, refuse_another, refuse_unstorable
+from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.automations import (
-    ZONE_CHANGED,
     Automation,
     DueAutomation,
     Firing,
+    as_it_is,
     changed_automation,
     refuse_addition,
 )
@@ -19,8 +20,10 @@ _Automation = TypeVar("_Automation", bound=Automation)
 
 @final
 class MemoryAutomations(MemoryStore, Generic[_Automation]):
-    def __init__(self, state: State, kind: type[_Automation], stored: dict[str, _Automation]) -> None:
-        super().__init__(state)
+    def __init__(
+        self, state: State, sealer: SecretSealer, kind: type[_Automation], stored: dict[str, _Automation]
+    ) -> None:
+        super().__init__(state, sealer)
         self._kind = kind
         self._stored = stored
 
@@ -28,24 +31,25 @@ class MemoryAutomations(MemoryStore, Generic[_Automation]):
         self,
         automation: _Automation,
         *,
-        zone: ZoneInfo | None = None,
+        timed: Callable[[_Automation, ZoneInfo], _Automation | Refusal] = as_it_is,
         checks_brand: bool = False,
         at_most: int | None = None,
     ) -> _Automation | Refusal:
         owner = automation.organization_id
         refuse_unstorable(automation)
         self._state.refuse_stranger(owner)
-        if zone not in {None, self._zone(owner)}:
-            return ZONE_CHANGED
-        if refuse_another(self._stored, automation):
-            return automation
-        refused = refuse_addition(await self.all_of(owner), automation, at_most=at_most)
+        new = timed(automation, self._zone(owner))
+        if isinstance(new, Refusal):
+            return new
+        if refuse_another(self._stored, new):
+            return new
+        refused = refuse_addition(await self.all_of(owner), new, at_most=at_most)
         if refused is None and checks_brand:
-            refused = self._state.unknown_brand(owner, automation.brand_identity_id)
+            refused = self._state.unknown_brand(owner, new.brand_identity_id)
         if refused is not None:
             return refused
-        self._put(automation)
-        return automation
+        self._put(new)
+        return new
 
     async def find(self, organization_id: str, automation_id: str) -> _Automation | None:
         return own(self._stored, organization_id, automation_id)
@@ -57,14 +61,14 @@ class MemoryAutomations(MemoryStore, Generic[_Automation]):
         self,
         organization_id: str,
         automation_id: str,
-        change: Callable[[_Automation], _Automation | Refusal],
+        change: Callable[[_Automation, ZoneInfo], _Automation | Refusal],
         *,
-        zone: ZoneInfo | None = None,
         checks_brand: bool = False,
     ) -> _Automation | Refusal:
-        if organization_id in self._state.organizations and zone not in {None, self._zone(organization_id)}:
-            return ZONE_CHANGED
-        changed = changed_automation(self._kind, await self.all_of(organization_id), automation_id, change)
+        existing = await self.all_of(organization_id)
+        changed = changed_automation(
+            self._kind, existing, automation_id, lambda each: change(each, self._zone(organization_id))
+        )
         if isinstance(changed, Refusal):
             return changed
         refuse_unstorable(changed)

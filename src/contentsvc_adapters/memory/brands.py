@@ -5,7 +5,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory.state import MemoryStore, of_organization, own, refuse_unstorable
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.brand_changes import BrandChange, add_brand, change_brand, name_key, remove_brand
+from contentsvc_core.content.brand_changes import BrandChange, add_brand, change_brand, remove_brand
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.removals import Removed, removal_of_brand
@@ -44,9 +44,6 @@ class MemoryBrandIdentities(MemoryStore):
 
     async def default(self, organization_id: str) -> BrandIdentity | None:
         return next((each for each in await self.identities(organization_id) if each.is_default), None)
-
-    async def is_taken(self, organization_id: str, name: str) -> bool:
-        return any(name_key(each.name) == name_key(name) for each in await self.identities(organization_id))
 
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
         changed = change_brand(await self.identities(organization_id), brand_id, change)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from attrs import evolve
 
 from contentsvc_adapters.memory.state import (
-    SealedMemoryStore,
+    MemoryStore,
     Secret,
     of_organization,
     own,
@@ -21,7 +21,7 @@ from contentsvc_core.workflows.removals import Removed, removal_of_integration
 
 
 @final
-class MemoryDirectory(SealedMemoryStore):
+class MemoryDirectory(MemoryStore):
     async def add_organization(self, organization: Organization) -> bool:
         refuse_unstorable(organization)
         stored = await self.organization(organization.slug)
@@ -138,7 +138,7 @@ def _connected(integration: Integration) -> set[tuple[str, str, int | str]]:
 
 
 @final
-class MemoryHooks(SealedMemoryStore):
+class MemoryHooks(MemoryStore):
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
     ) -> bool:

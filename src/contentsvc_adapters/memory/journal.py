@@ -5,7 +5,7 @@ from typing import final
 import msgspec
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import MemoryStore, SealedMemoryStore, of_organization, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, of_organization, refuse_unstorable, remove_first
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.events.wire import event_to_json
@@ -76,18 +76,13 @@ class MemoryJournal(MemoryStore):
         return _without_payload(entry)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        entries = of_organization(self._state.log.values(), organization_id, newest_first=False)
-        swept = [entry for entry in entries if entry.created_at < before][:limit]
-        for entry in swept:
-            del self._state.log[organization_id, entry.id]
-        return len(swept)
+        log = self._state.log
+        old = [(entry.created_at, key) for key, entry in log.items() if entry.created_at < before]
+        return remove_first(log, [each for each in old if each[1][0] == organization_id], limit)
 
     async def sweep_claims(self, *, before: datetime, limit: int) -> int:
-        expired = [key for key, claimed_at in self._state.claims.items() if claimed_at <= before]
-        swept = sorted(expired, key=self._state.claims.__getitem__)[:limit]
-        for key in swept:
-            del self._state.claims[key]
-        return len(swept)
+        claims = self._state.claims
+        return remove_first(claims, [(at, key) for key, at in claims.items() if at <= before], limit)
 
 
 def _size(entry: LogEntry) -> int:
@@ -105,7 +100,7 @@ def _without_payload(entry: LogEntry) -> LogEntry:
 
 
 @final
-class MemoryDeliveryStore(SealedMemoryStore):
+class MemoryDeliveryStore(MemoryStore):
     async def configuration(
         self, address: Address, now: datetime, *, allow_cached: bool = False
     ) -> HookConfiguration | None:

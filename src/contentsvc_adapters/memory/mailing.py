@@ -5,7 +5,7 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import Mail, SealedMemoryStore, State, refuse_unstorable
+from contentsvc_adapters.memory.state import Mail, MemoryStore, State, refuse_unstorable, remove_first
 from contentsvc_adapters.sealing import opened
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -39,7 +39,7 @@ def announce(state: State, occurrences: Iterable[Occurrence]) -> None:
 
 
 @final
-class MemorySubscribers(SealedMemoryStore):
+class MemorySubscribers(MemoryStore):
     async def request(
         self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
     ) -> bool:
@@ -110,7 +110,7 @@ class MemorySubscribers(SealedMemoryStore):
 
 
 @final
-class MemoryMailbox(SealedMemoryStore):
+class MemoryMailbox(MemoryStore):
     async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         own: dict[str, list[AnnouncedPost]] = {}
         for owner, announced, batch_id in sorted(
@@ -199,21 +199,17 @@ class MemoryMailbox(SealedMemoryStore):
             self._state.mails[mail.id] = evolve(mail, due_at=due_at)
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
-        own = sorted(
+        mails = [
             (mail.created_at, mail.id)
             for mail in self._state.mails.values()
             if mail.organization_id == organization_id and mail.created_at < before
-        )[:limit]
-        posts = sorted(
+        ]
+        posts = [
             (announced.at, id_)
             for id_, (owner, announced, _) in self._state.announced.items()
             if owner == organization_id and announced.at < before
-        )[:limit]
-        for _, id_ in own:
-            del self._state.mails[id_]
-        for _, id_ in posts:
-            del self._state.announced[id_]
-        return len(own) + len(posts)
+        ]
+        return remove_first(self._state.mails, mails, limit) + remove_first(self._state.announced, posts, limit)
 
     def _held(self, taken: LeasedMail) -> Mail | None:
         mail = self._state.mails.get(taken.id)

@@ -8,7 +8,6 @@ from attrs import evolve
 from contentsvc_adapters.memory.mailing import announce
 from contentsvc_adapters.memory.state import (
     MemoryStore,
-    SealedMemoryStore,
     Secret,
     State,
     of_organization,
@@ -65,7 +64,7 @@ def enqueue_of_run(state: State, run: WorkflowRun) -> None:
 
 
 @final
-class MemoryWebhookEndpoints(SealedMemoryStore):
+class MemoryWebhookEndpoints(MemoryStore):
     async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         refuse_unstorable(endpoint, secret)
         self._state.refuse_stranger(endpoint.organization_id)
@@ -173,7 +172,7 @@ class MemoryAlerts(MemoryStore):
 
 
 @final
-class MemoryOutbox(SealedMemoryStore):
+class MemoryOutbox(MemoryStore):
     async def add(self, message: Message) -> None:
         refuse_unstorable(message)
         self._state.refuse_stranger(message.organization_id)

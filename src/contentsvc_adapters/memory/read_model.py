@@ -112,12 +112,6 @@ class MemoryRunLists(MemoryStore):
         entries = of_organization(self._state.log.values(), organization_id)
         return next((entry.id for entry in entries if stored is not None and _is_of_entry(stored, entry)), None)
 
-    async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
-        if post_id not in self._state.posts:
-            return None
-        runs = of_organization(self._state.runs.values(), organization_id)
-        return next((run.id for run in runs if run.post_id == post_id), None)
-
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
         posts = of_organization(self._state.posts.values(), organization_id)
         return {post.id: post.title for post in posts if post.id in post_ids}

@@ -4,14 +4,14 @@ from typing import final
 
 from attrs import evolve
 
-from contentsvc_adapters.memory.state import SealedMemoryStore, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, refuse_unstorable
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Recipient, RecipientStatus
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
 
 
 @final
-class MemoryRecipients(SealedMemoryStore):
+class MemoryRecipients(MemoryStore):
     async def ask(self, recipient: Recipient, token: str, message: Message) -> None:
         refuse_unstorable(recipient, token, message)
         self._state.refuse_stranger(recipient.organization_id)

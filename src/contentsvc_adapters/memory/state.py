@@ -1,6 +1,6 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Protocol, TypeVar, cast, final
+from typing import Any, Protocol, TypeVar, cast, final
 
 import msgspec
 from attrs import Factory, define, evolve, fields, frozen, has
@@ -188,17 +188,10 @@ class State:
 
 
 class MemoryStore:
-    """A store of a state in memory."""
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-
-
-class SealedMemoryStore(MemoryStore):
-    """A store that seals the secrets of its values."""
+    """A store of a state in memory, which seals the secrets of its values."""
 
     def __init__(self, state: State, sealer: SecretSealer) -> None:
-        super().__init__(state)
+        self._state = state
         self._sealer = sealer
 
 
@@ -215,6 +208,7 @@ class _Dated(_Identified, Protocol):
     def created_at(self) -> datetime: ...
 
 
+_Key = TypeVar("_Key")
 _Value = TypeVar("_Value", bound=_Dated)
 
 
@@ -224,6 +218,14 @@ def of_organization(
     found = [value for value in values if value.organization_id == organization_id]
     found.sort(key=Cursor.of, reverse=newest_first)
     return found[:limit]
+
+
+def remove_first(values: dict[_Key, Any], expired: Iterable[tuple[Any, _Key]], limit: int) -> int:
+    """Remove at most ``limit`` values by their keys, in the order of the times before the keys; return their number."""
+    keys = [key for _, key in sorted(expired)[:limit]]
+    for key in keys:
+        del values[key]
+    return len(keys)
 
 
 def own(values: Mapping[str, _Value], organization_id: str, id_: str) -> _Value | None:

@@ -1,4 +1,6 @@
-from typing import final
+# ruff: noqa: RUF009  # the calls create factories
+from collections.abc import Callable
+from typing import TypeVar, final
 
 from attrs import Factory, frozen
 
@@ -19,47 +21,47 @@ from contentsvc_core import ports
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 
+_Port = TypeVar("_Port")
+
+
+def _store(kind: Callable[[State, ports.SecretSealer], _Port]) -> _Port:
+    return Factory(lambda self: kind(self.state, self.sealer), takes_self=True)
+
 
 @final
 @frozen(kw_only=True)
 class MemoryStores:
     sealer: ports.SecretSealer
     state: State = Factory(State)
-    deliveries: ports.DeliveryStore = Factory(
-        lambda self: MemoryDeliveryStore(self.state, self.sealer), takes_self=True
+    deliveries: ports.DeliveryStore = _store(MemoryDeliveryStore)
+    ledger: ports.RunLedger = _store(MemoryRunLedger)
+    executors: ports.Executors = _store(MemoryExecutors)
+    run_state: ports.RunStateStore = _store(MemoryRunStateStore)
+    jobs: ports.Jobs = _store(MemoryJobs)
+    contexts: ports.ContextLibrary = _store(MemoryContextLibrary)
+    posts: ports.PostLibrary = _store(MemoryPostLibrary)
+    changelogs: ports.Changelogs = _store(MemoryChangelogs)
+    journal: ports.Journal = _store(MemoryJournal)
+    directory: ports.Directory = _store(MemoryDirectory)
+    hooks: ports.Hooks = _store(MemoryHooks)
+    brands: ports.BrandIdentities = _store(MemoryBrandIdentities)
+    triggers: ports.Triggers = _store(lambda state, sealer: MemoryAutomations(state, sealer, Trigger, state.triggers))
+    schedules: ports.Schedules = _store(
+        lambda state, sealer: MemoryAutomations(state, sealer, Schedule, state.schedules)
     )
-    ledger: ports.RunLedger = Factory(lambda self: MemoryRunLedger(self.state), takes_self=True)
-    executors: ports.Executors = Factory(lambda self: MemoryExecutors(self.state), takes_self=True)
-    run_state: ports.RunStateStore = Factory(lambda self: MemoryRunStateStore(self.state), takes_self=True)
-    jobs: ports.Jobs = Factory(lambda self: MemoryJobs(self.state), takes_self=True)
-    contexts: ports.ContextLibrary = Factory(lambda self: MemoryContextLibrary(self.state), takes_self=True)
-    posts: ports.PostLibrary = Factory(lambda self: MemoryPostLibrary(self.state), takes_self=True)
-    changelogs: ports.Changelogs = Factory(lambda self: MemoryChangelogs(self.state), takes_self=True)
-    journal: ports.Journal = Factory(lambda self: MemoryJournal(self.state), takes_self=True)
-    directory: ports.Directory = Factory(lambda self: MemoryDirectory(self.state, self.sealer), takes_self=True)
-    hooks: ports.Hooks = Factory(lambda self: MemoryHooks(self.state, self.sealer), takes_self=True)
-    brands: ports.BrandIdentities = Factory(lambda self: MemoryBrandIdentities(self.state), takes_self=True)
-    triggers: ports.Triggers = Factory(
-        lambda self: MemoryAutomations(self.state, Trigger, self.state.triggers), takes_self=True
-    )
-    schedules: ports.Schedules = Factory(
-        lambda self: MemoryAutomations(self.state, Schedule, self.state.schedules), takes_self=True
-    )
-    keys: ports.ApiKeys = Factory(lambda self: MemoryApiKeys(self.state), takes_self=True)
-    sessions: ports.Sessions = Factory(lambda self: MemorySessions(self.state), takes_self=True)
-    rate_limits: ports.RateLimitStore = Factory(lambda self: MemoryRateLimitStore(self.state), takes_self=True)
-    keyed_requests: ports.KeyedRequests = Factory(lambda self: MemoryKeyedRequests(self.state), takes_self=True)
-    read_model: ports.ReadModel = Factory(lambda self: MemoryReadModel(self.state), takes_self=True)
-    run_lists: ports.RunLists = Factory(lambda self: MemoryRunLists(self.state), takes_self=True)
-    search: ports.Search = Factory(lambda self: MemorySearch(self.state), takes_self=True)
-    endpoints: ports.WebhookEndpoints = Factory(
-        lambda self: MemoryWebhookEndpoints(self.state, self.sealer), takes_self=True
-    )
-    outbox: ports.Outbox = Factory(lambda self: MemoryOutbox(self.state, self.sealer), takes_self=True)
-    recipients: ports.Recipients = Factory(lambda self: MemoryRecipients(self.state, self.sealer), takes_self=True)
-    alerts: ports.Alerts = Factory(lambda self: MemoryAlerts(self.state), takes_self=True)
-    subscribers: ports.Subscribers = Factory(lambda self: MemorySubscribers(self.state, self.sealer), takes_self=True)
-    mailbox: ports.Mailbox = Factory(lambda self: MemoryMailbox(self.state, self.sealer), takes_self=True)
+    keys: ports.ApiKeys = _store(MemoryApiKeys)
+    sessions: ports.Sessions = _store(MemorySessions)
+    rate_limits: ports.RateLimitStore = _store(MemoryRateLimitStore)
+    keyed_requests: ports.KeyedRequests = _store(MemoryKeyedRequests)
+    read_model: ports.ReadModel = _store(MemoryReadModel)
+    run_lists: ports.RunLists = _store(MemoryRunLists)
+    search: ports.Search = _store(MemorySearch)
+    endpoints: ports.WebhookEndpoints = _store(MemoryWebhookEndpoints)
+    outbox: ports.Outbox = _store(MemoryOutbox)
+    recipients: ports.Recipients = _store(MemoryRecipients)
+    alerts: ports.Alerts = _store(MemoryAlerts)
+    subscribers: ports.Subscribers = _store(MemorySubscribers)
+    mailbox: ports.Mailbox = _store(MemoryMailbox)
 
     async def close(self) -> None:
         pass

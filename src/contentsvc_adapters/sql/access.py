@@ -1,6 +1,5 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Any, final
 
 import msgspec
@@ -8,7 +7,7 @@ from sqlalchemy import Connection, delete, select
 
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema.access import keyed_requests, rate_windows, sessions
-from contentsvc_adapters.sql.store import SealedSqlStore, SqlStore, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, SqlStore, sweeping, writing
 from contentsvc_core.access.keyed_requests import KeyedRequest, StoredAnswer
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.sessions import Session
@@ -21,10 +20,8 @@ from contentsvc_core.timestamps import from_ms, to_ms
 
 @final
 class SqlRateLimitStore(SqlStore):
-    async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
-        return await self._database.write(partial(self._update, bucket, transition))
-
-    def _update(self, bucket: Bucket, transition: Transition, connection: Connection) -> Verdict:
+    @writing
+    def update(self, connection: Connection, bucket: Bucket, transition: Transition) -> Verdict:
         name = bucket.name
         # Not a row lock: at first there is no row, and locking a row would be a write.
         self._database.dialect.lock(connection, name)
@@ -59,18 +56,14 @@ def _window(bucket: str, stored: str) -> Window:
 
 @final
 class SqlKeyedRequests(SealedSqlStore):
-    async def update(
-        self, key_prefix: str, name: str, transition: RequestTransition, *, now: datetime
-    ) -> KeyedRequest | Refusal | None:
-        return await self._database.write(partial(self._update, key_prefix, name, transition, to_ms(now)))
-
-    def _update(
-        self, key_prefix: str, name: str, transition: RequestTransition, now_ms: int, connection: Connection
+    @writing
+    def update(
+        self, connection: Connection, key_prefix: str, name: str, transition: RequestTransition, *, now: datetime
     ) -> KeyedRequest | Refusal | None:
         # Not a row lock: at first there is no row.
         self._database.dialect.lock(connection, f"idempotency key {key_prefix} {name}")
         own = (keyed_requests.c.key_prefix == key_prefix) & (keyed_requests.c.name == name)
-        shared = self._database.dialect.now_ms()
+        shared, now_ms = self._database.dialect.now_ms(), to_ms(now)
         row = connection.execute(select(keyed_requests, shared.label("shared")).where(own)).first()
         stored = None if row is None else self._read(row, now_ms)
         result = transition(stored)

@@ -17,15 +17,15 @@ from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.runs import start
 from contentsvc_adapters.sql.schema.automation import brand_identities, schedules, triggers
 from contentsvc_adapters.sql.schema.work import workflow_runs
-from contentsvc_adapters.sql.store import SqlStore, is_own, of_organization
+from contentsvc_adapters.sql.store import SqlStore, is_own, of_organization, writing, writing_once
 from contentsvc_core.content.brand import no_such_brand
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
 from contentsvc_core.workflows.automations import (
-    ZONE_CHANGED,
     DueAutomation,
     Firing,
+    as_it_is,
     changed_automation,
     refuse_addition,
 )
@@ -46,34 +46,33 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
         self._table = _TABLES[kind]
         self._rows = RowLoader(database, select(self._table), self._table.c.id)
 
-    async def add(
+    @writing
+    def add(
         self,
+        connection: Connection,
         automation: _Automation,
         *,
-        zone: ZoneInfo | None = None,
+        timed: Callable[[_Automation, ZoneInfo], _Automation | Refusal] = as_it_is,
         checks_brand: bool = False,
         at_most: int | None = None,
     ) -> _Automation | Refusal:
         owner = automation.organization_id
-
-        def add(connection: Connection) -> _Automation | Refusal:
-            if zone not in {None, lock_organization(connection, owner)}:
-                return ZONE_CHANGED
-            stored = connection.execute(select(self._table).where(self._table.c.id == automation.id)).first()
-            if stored is not None:
-                if read_row(self._kind, stored) != automation:
-                    raise Unstorable.of_another(automation.id)
-                return automation
-            refused = refuse_addition(_all_of(connection, self._kind, owner), automation, at_most=at_most)
-            if refused is None and checks_brand:
-                refused = _unknown_brand(connection, automation)
-            if refused is not None:
-                return refused
-            connection.execute(insert(self._table), row_of(automation))
-            self._raise_version(connection, owner)
-            return automation
-
-        return await self._database.write(add)
+        new = timed(automation, lock_organization(connection, owner))
+        if isinstance(new, Refusal):
+            return new
+        stored = connection.execute(select(self._table).where(self._table.c.id == automation.id)).first()
+        if stored is not None:
+            if read_row(self._kind, stored) != new:
+                raise Unstorable.of_another(new.id)
+            return new
+        refused = refuse_addition(_all_of(connection, self._kind, owner), new, at_most=at_most)
+        if refused is None and checks_brand:
+            refused = _unknown_brand(connection, new)
+        if refused is not None:
+            return refused
+        connection.execute(insert(self._table), row_of(new))
+        self._raise_version(connection, owner)
+        return new
 
     async def find(self, organization_id: str, automation_id: str) -> _Automation | None:
         row = await self._rows.find(organization_id, automation_id)
@@ -82,44 +81,37 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
     async def all_of(self, organization_id: str) -> Sequence[_Automation]:
         return await self._database.read(lambda connection: _all_of(connection, self._kind, organization_id))
 
-    async def change(
+    @writing
+    def change(
         self,
+        connection: Connection,
         organization_id: str,
         automation_id: str,
-        change: Callable[[_Automation], _Automation | Refusal],
+        change: Callable[[_Automation, ZoneInfo], _Automation | Refusal],
         *,
-        zone: ZoneInfo | None = None,
         checks_brand: bool = False,
     ) -> _Automation | Refusal:
-        def run(connection: Connection) -> _Automation | Refusal:
-            locked = lock_organization(connection, organization_id, may_miss=True)
-            if locked is not None and zone not in {None, locked}:
-                return ZONE_CHANGED
-            existing = _all_of(connection, self._kind, organization_id)
-            changed = changed_automation(self._kind, existing, automation_id, change)
-            if isinstance(changed, Refusal):
-                return changed
-            unknown = _unknown_brand(connection, changed) if checks_brand else None
-            if unknown is not None:
-                return unknown
-            _put(connection, changed)
-            self._raise_version(connection, organization_id)
+        zone = lock_organization(connection, organization_id, may_miss=True)
+        existing = _all_of(connection, self._kind, organization_id)
+        changed = changed_automation(self._kind, existing, automation_id, lambda each: change(each, zone))
+        if isinstance(changed, Refusal):
             return changed
+        unknown = _unknown_brand(connection, changed) if checks_brand else None
+        if unknown is not None:
+            return unknown
+        _put(connection, changed)
+        self._raise_version(connection, organization_id)
+        return changed
 
-        return await self._database.write(run)
-
-    async def remove(self, organization_id: str, automation_id: str) -> bool:
+    @writing_once
+    def remove(self, connection: Connection, organization_id: str, automation_id: str) -> bool:
         removing = delete(self._table).where(is_own(self._table, organization_id, automation_id))
-
-        def remove(connection: Connection) -> bool:
-            # Waits for a concurrent firing: its run exists afterwards, or never will.
-            lock_organization(connection, organization_id, may_miss=True)
-            if not connection.execute(removing).rowcount:
-                return False
-            self._raise_version(connection, organization_id)
-            return True
-
-        return await self._database.write_once(remove)
+        # Waits for a concurrent firing: its run exists afterwards, or never will.
+        lock_organization(connection, organization_id, may_miss=True)
+        if not connection.execute(removing).rowcount:
+            return False
+        self._raise_version(connection, organization_id)
+        return True
 
     async def due(self, now: datetime, *, limit: int, after: DueAutomation | None = None) -> Sequence[DueAutomation]:
         """Read the due automations; each content separately, so that a faulty one does not hold up the others."""
@@ -137,22 +129,19 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
             for row in await self._database.rows(query)
         ]
 
-    async def fire(self, firing: Firing) -> bool:
+    @writing
+    def fire(self, connection: Connection, firing: Firing) -> bool:
         run = firing.run
         own = select(self._table).where(is_own(self._table, run.organization_id, firing.automation_id))
-
-        def fire(connection: Connection) -> bool:
-            zone = lock_organization(connection, run.organization_id, may_miss=True)
-            row = connection.execute(own).first()
-            stored = None if row is None else read_row(self._kind, row)
-            if stored is None or zone != firing.zone or not stored.awaits(firing):
-                # True if this firing has moved it before: then its run exists.
-                return bool(connection.scalar(select(exists().where(workflow_runs.c.id == run.id))))
-            _put(connection, stored.after(firing))
-            start(connection, self._database.dialect, run)
-            return True
-
-        return await self._database.write(fire)
+        zone = lock_organization(connection, run.organization_id, may_miss=True)
+        row = connection.execute(own).first()
+        stored = None if row is None else read_row(self._kind, row)
+        if stored is None or zone != firing.zone or not stored.awaits(firing):
+            # True if this firing has moved it before: then its run exists.
+            return bool(connection.scalar(select(exists().where(workflow_runs.c.id == run.id))))
+        _put(connection, stored.after(firing))
+        start(connection, self._database.dialect, run)
+        return True
 
     def _raise_version(self, connection: Connection, organization_id: str) -> None:
         if self._kind.decides:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import final
 
-from sqlalchemy import ColumnElement, Connection, delete, exists, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from contentsvc_adapters.sql.automations import disable
 from contentsvc_adapters.sql.configuration import lock_organization, raise_version
@@ -13,7 +13,7 @@ from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.runs import changing, forget
 from contentsvc_adapters.sql.schema.automation import brand_identities
-from contentsvc_adapters.sql.store import is_own, of_organization
+from contentsvc_adapters.sql.store import SqlStore, is_own, of_organization, writing
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import (
     UNKNOWN_BRAND,
@@ -30,21 +30,19 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 
 @final
-class SqlBrandIdentities:
+class SqlBrandIdentities(SqlStore):
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         every = select(brand_identities)
         self._named = RowLoader(database, every, brand_identities.c.id)
         self._defaults = RowLoader(
             database, every.where(brand_identities.c.is_default), brand_identities.c.organization_id
         )
 
-    async def add(self, brand: BrandIdentity) -> BrandIdentity | Refusal:
-        def add(connection: Connection) -> BrandIdentity | Refusal:
-            lock_organization(connection, brand.organization_id, may_miss=True)
-            return _add(connection, brand)
-
-        return await self._database.write(add)
+    @writing
+    def add(self, connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusal:
+        lock_organization(connection, brand.organization_id, may_miss=True)
+        return _add(connection, brand)
 
     async def complete(self, run: WorkflowRun, brand: BrandIdentity) -> BrandIdentity | Refusal | None:
         ended = changing(run).values(status=RunStatus.COMPLETED.value, error=None)
@@ -77,28 +75,22 @@ class SqlBrandIdentities:
         row = await self._defaults.find(organization_id, organization_id)
         return None if row is None else read_row(BrandIdentity, row)
 
-    async def is_taken(self, organization_id: str, name: str) -> bool:
-        taken = exists().where(
-            brand_identities.c.organization_id == organization_id, brand_identities.c.name_key == name_key(name)
-        )
-        return await self._database.read(lambda connection: bool(connection.scalar(select(taken))))
-
-    async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
-        def run(connection: Connection) -> BrandIdentity | Refusal:
-            lock_organization(connection, organization_id, may_miss=True)
-            changed = change_brand(_all(connection, organization_id), brand_id, change)
-            if isinstance(changed, Refusal):
-                return changed
-            # In order: at no moment may there be two defaults.
-            for brand in changed:
-                connection.execute(
-                    update(brand_identities)
-                    .where(is_own(brand_identities, organization_id, brand.id))
-                    .values(row_of(brand, name_key=name_key(brand.name)))
-                )
-            return changed[-1]
-
-        return await self._database.write(run)
+    @writing
+    def change(
+        self, connection: Connection, organization_id: str, brand_id: str, change: BrandChange
+    ) -> BrandIdentity | Refusal:
+        lock_organization(connection, organization_id, may_miss=True)
+        changed = change_brand(_all(connection, organization_id), brand_id, change)
+        if isinstance(changed, Refusal):
+            return changed
+        # In order: at no moment may there be two defaults.
+        for brand in changed:
+            connection.execute(
+                update(brand_identities)
+                .where(is_own(brand_identities, organization_id, brand.id))
+                .values(row_of(brand, name_key=name_key(brand.name)))
+            )
+        return changed[-1]
 
     async def remove(self, organization_id: str, brand_id: str) -> Removed | Refusal:
         def remove(connection: Connection) -> Removed | Refusal | None:

@@ -35,7 +35,7 @@ from contentsvc_adapters.sql.post_rows import post_of
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.content import post_paths, posts
 from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
-from contentsvc_adapters.sql.store import SqlStore, is_own
+from contentsvc_adapters.sql.store import SqlStore, is_own, reading, writing
 from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.content.public.changelogs import MAX_SLUGS, Exposure, PublicChangelog
 from contentsvc_core.content.public.facets import Label, folded
@@ -109,14 +109,11 @@ class SqlChangelogs(SqlStore):
             lambda connection: save_changelog(connection, self._database.dialect, changelog, at_most=at_most)
         )
 
-    async def remove(self, changelog: PublicChangelog) -> None:
+    @writing
+    def remove(self, connection: Connection, changelog: PublicChangelog) -> None:
         own = (public_changelogs.c.id == changelog.id, public_changelogs.c.owner_id == changelog.organization_id)
-
-        def remove(connection: Connection) -> None:
-            connection.execute(delete(changelog_images).where(changelog_images.c.changelog_id == changelog.id))
-            connection.execute(delete(public_changelogs).where(*own))
-
-        await self._database.write(remove)
+        connection.execute(delete(changelog_images).where(changelog_images.c.changelog_id == changelog.id))
+        connection.execute(delete(public_changelogs).where(*own))
 
     async def put_image(self, changelog: PublicChangelog, kind: ImageKind, image: Image | None, at: datetime) -> None:
         await self._database.write(
@@ -256,7 +253,10 @@ class SqlChangelogs(SqlStore):
             for row in await self._database.rows(query if chosen is None else query.where(chosen(posts.c.facets)))
         ]
 
-    async def months(self, changelog: PublicChangelog, zone: ZoneInfo = DEFAULT_ZONE) -> Sequence[Month]:
+    @reading
+    def months(
+        self, connection: Connection, changelog: PublicChangelog, zone: ZoneInfo = DEFAULT_ZONE
+    ) -> Sequence[Month]:
         """Read the first and the last time of an event, then check each month between them for posts."""
         chosen = _choosing(self._database.dialect, changelog)
         ends = select(
@@ -266,16 +266,12 @@ class SqlChangelogs(SqlStore):
                 for end in (func.min, func.max)
             )
         )
-
-        def read(connection: Connection) -> list[Month]:
-            times = [from_ms(each) for each in connection.execute(ends).one() if each is not None]
-            if not times:
-                return []
-            months = months_between(Month.of(min(times), zone), Month.of(max(times), zone))
-            having = {row.since for row in connection.execute(_having(changelog, months, chosen))}
-            return [month for month in months if to_ms(month.since) in having]
-
-        return await self._database.read(read)
+        times = [from_ms(each) for each in connection.execute(ends).one() if each is not None]
+        if not times:
+            return []
+        months = months_between(Month.of(min(times), zone), Month.of(max(times), zone))
+        having = {row.since for row in connection.execute(_having(changelog, months, chosen))}
+        return [month for month in months if to_ms(month.since) in having]
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
         """Count in batches, from the metadata alone; posts of older versions are addressed first."""

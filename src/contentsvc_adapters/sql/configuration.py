@@ -9,7 +9,7 @@ from sqlalchemy import Connection, update
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.zones import stored_zone
+from contentsvc_core.zones import DEFAULT_ZONE, stored_zone
 
 _Result = TypeVar("_Result")
 
@@ -38,8 +38,8 @@ def raise_version(connection: Connection, organization_id: str) -> None:
     connection.execute(raising.values(version=organizations.c.version + 1))
 
 
-def lock_organization(connection: Connection, organization_id: str, *, may_miss: bool = False) -> ZoneInfo | None:
-    """Lock out other changes of an organization until the transaction ends; return its time zone, if it exists.
+def lock_organization(connection: Connection, organization_id: str, *, may_miss: bool = False) -> ZoneInfo:
+    """Lock out other changes of an organization until the transaction ends; return its time zone.
 
     Raises:
         Unstorable: The organization does not exist, and ``may_miss`` is false.
@@ -50,4 +50,4 @@ def lock_organization(connection: Connection, organization_id: str, *, may_miss:
     zone: str | None = connection.scalar(locking)
     if zone is None and not may_miss:
         raise Unstorable.of_no_organization(organization_id)
-    return None if zone is None else stored_zone(zone)
+    return DEFAULT_ZONE if zone is None else stored_zone(zone)

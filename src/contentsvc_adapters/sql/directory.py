@@ -15,7 +15,7 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import row_of
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schema.directory import integrations, organizations, repositories, webhook_secrets
-from contentsvc_adapters.sql.store import SealedSqlStore, is_own
+from contentsvc_adapters.sql.store import SealedSqlStore, is_own, writing
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.organizations import Integration, Organization
@@ -40,7 +40,8 @@ class SqlDirectory(SealedSqlStore):
         self._organizations = RowLoader(database, every, organizations.c.id)
         self._connected: Batcher[str, Sequence[Integration]] = Batcher(self._integrations_of)
 
-    async def add_organization(self, organization: Organization) -> bool:
+    @writing
+    def add_organization(self, connection: Connection, organization: Organization) -> bool:
         row = row_of(
             organization,
             version=_FIRST_VERSION,
@@ -49,15 +50,11 @@ class SqlDirectory(SealedSqlStore):
         )
         addition = self._database.dialect.insert(organizations).on_conflict_do_nothing()
         owner = select(organizations.c.id).where(organizations.c.slug == organization.slug)
-
-        def add(connection: Connection) -> bool:
-            connection.execute(addition, row)
-            owner_id = connection.scalar(owner)
-            if owner_id is None:
-                raise Unstorable.of_another(organization.id)
-            return owner_id == organization.id
-
-        return await self._database.write(add)
+        connection.execute(addition, row)
+        owner_id = connection.scalar(owner)
+        if owner_id is None:
+            raise Unstorable.of_another(organization.id)
+        return owner_id == organization.id
 
     async def organization(self, slug: str) -> Organization | None:
         row = await self._database.first(select(organizations).where(organizations.c.slug == slug))
@@ -72,19 +69,16 @@ class SqlDirectory(SealedSqlStore):
         setting = own.values(house_style=directory_rows.style_column(house_style))
         return await self._database.change(setting) > 0
 
-    async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
+    @writing
+    def set_time_zone(self, connection: Connection, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
         from contentsvc_adapters.sql.automations import move_automations  # noqa: PLC0415  # a list does not need it
 
         own = update(organizations).where(organizations.c.id == organization_id)
         setting = own.values(time_zone=zone.key, version=organizations.c.version + 1)
-
-        def move(connection: Connection) -> bool:
-            if not connection.execute(setting).rowcount:
-                return False
-            move_automations(connection, organization_id, now, zone)
-            return True
-
-        return await self._database.write(move)
+        if not connection.execute(setting).rowcount:
+            return False
+        move_automations(connection, organization_id, now, zone)
+        return True
 
     async def organizations(self) -> Sequence[Organization]:
         query = select(organizations).order_by(organizations.c.slug)
@@ -116,7 +110,8 @@ class SqlDirectory(SealedSqlStore):
         addition = self._database.dialect.insert(integrations).values(row)
         new = addition.on_conflict_do_nothing(index_elements=["id"]).returning(integrations.c.id)
         if connection.execute(new).first() is None:
-            _same(_integrations(connection, integrations.c.id == integration.id), integration)
+            if integration not in _integrations(connection, integrations.c.id == integration.id):
+                raise Unstorable.of_another(integration.id)
             return False
         if integration.repositories:
             connecting = self._database.dialect.insert(repositories).values(directory_rows.repository_rows(integration))
@@ -185,11 +180,6 @@ def _remove(organization_id: str, integration_id: str, connection: Connection) -
     remaining = select(repositories.c.repository_id).where(repositories.c.organization_id == organization_id)
     rule = removal_of_integration(integration, connection.scalars(remaining).all())
     return disable(connection, organization_id, rule)
-
-
-def _same(stored: Sequence[Integration], value: Integration) -> None:
-    if value not in stored:
-        raise Unstorable.of_another(value.id)
 
 
 def _integrations(connection: Connection, condition: ColumnElement[bool]) -> list[Integration]:

@@ -1,8 +1,7 @@
 from datetime import datetime
-from functools import partial
 from typing import final
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.configuration import change_configuration
@@ -28,43 +27,29 @@ class SqlHooks:
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
     ) -> bool:
-        rotate = partial(
-            self._rotate,
-            is_own(integrations, organization_id, integration_id),
-            secret,
-            self._sealer.seal(secret),
-            at_ms=to_ms(at),
-            until_ms=to_ms(overlap_until),
-        )
-        return await change_configuration(self._database, organization_id, rotate)
+        own = is_own(integrations, organization_id, integration_id)
+        sealed, at_ms, until_ms = self._sealer.seal(secret), to_ms(at), to_ms(overlap_until)
 
-    def _rotate(
-        self,
-        own: ColumnElement[bool],
-        secret: str,
-        sealed: str,
-        connection: Connection,
-        *,
-        at_ms: int,
-        until_ms: int,
-    ) -> bool:
-        id_ = connection.scalar(select(integrations.c.id).where(own))
-        if id_ is None:
-            return False
-        its = webhook_secrets.c.integration_id == id_
-        newest_first = select(webhook_secrets.c.id, webhook_secrets.c.sealed).where(its)
-        newest = connection.execute(newest_first.order_by(webhook_secrets.c.id.desc()).limit(1)).first()
-        if newest is not None and opened(self._sealer, [newest.sealed]) == [secret]:
+        def rotate(connection: Connection) -> bool:
+            id_ = connection.scalar(select(integrations.c.id).where(own))
+            if id_ is None:
+                return False
+            its = webhook_secrets.c.integration_id == id_
+            newest_first = select(webhook_secrets.c.id, webhook_secrets.c.sealed).where(its)
+            newest = connection.execute(newest_first.order_by(webhook_secrets.c.id.desc()).limit(1)).first()
+            if newest is not None and opened(self._sealer, [newest.sealed]) == [secret]:
+                return True
+            expires_at = webhook_secrets.c.expires_at
+            ends_later = its & (expires_at.is_(None) | (expires_at > until_ms))
+            connection.execute(update(webhook_secrets).where(ends_later).values(expires_at=until_ms))
+            if newest is not None:
+                # The replaced secret explains refusals, even if it verifies no more.
+                older = webhook_secrets.c.id != newest.id
+                connection.execute(delete(webhook_secrets).where(its, older, expires_at <= at_ms))
+            connection.execute(insert(webhook_secrets), {"integration_id": id_, "sealed": sealed, "created_at": at_ms})
             return True
-        expires_at = webhook_secrets.c.expires_at
-        ends_later = its & (expires_at.is_(None) | (expires_at > until_ms))
-        connection.execute(update(webhook_secrets).where(ends_later).values(expires_at=until_ms))
-        if newest is not None:
-            # The replaced secret explains refusals, even if it verifies no more.
-            older = webhook_secrets.c.id != newest.id
-            connection.execute(delete(webhook_secrets).where(its, older, expires_at <= at_ms))
-        connection.execute(insert(webhook_secrets), {"integration_id": id_, "sealed": sealed, "created_at": at_ms})
-        return True
+
+        return await change_configuration(self._database, organization_id, rotate)
 
     async def sweep_secrets(self, before: datetime) -> int:
         """Delete expired secrets. They no longer verified, so the version stays the same."""

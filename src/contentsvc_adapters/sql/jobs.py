@@ -9,33 +9,31 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.runs import listed_runs, start
 from contentsvc_adapters.sql.schema.work import job_events, jobs, workflow_runs
+from contentsvc_adapters.sql.store import SqlStore, writing
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.jobs import Job, JobEvent
 
 
 @final
-class SqlJobs:
+class SqlJobs(SqlStore):
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         insertion = database.dialect.insert
         self._add = insertion(jobs).on_conflict_do_nothing(index_elements=["id"]).returning(jobs.c.id)
         self._note = insertion(job_events).on_conflict_do_nothing(index_elements=["id"])
 
-    async def start(self, job: Job) -> None:
+    @writing
+    def start(self, connection: Connection, job: Job) -> None:
         row = {
             "id": job.id,
             "organization_id": job.run.organization_id,
             "run_id": job.run.id,
             "created_at": to_ms(job.run.created_at),
         }
-
-        def add(connection: Connection) -> None:
-            if start(connection, self._database.dialect, job.run):
-                connection.execute(self._add, row)
-                self._noted(connection, job.events)
-
-        await self._database.write(add)
+        if start(connection, self._database.dialect, job.run):
+            connection.execute(self._add, row)
+            self._noted(connection, job.events)
 
     async def job(self, organization_id: str, job_id: str) -> Job | None:
         if not is_own_id(job_id):

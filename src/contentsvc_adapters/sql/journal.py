@@ -12,7 +12,7 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.entries import LOG, PAYLOADS, WHOLE, add_entry, find_entry, finishing, sized_entries
 from contentsvc_adapters.sql.schema.deliveries import claims, events, log_entries
 from contentsvc_adapters.sql.schema.directory import organizations
-from contentsvc_adapters.sql.store import sweeping
+from contentsvc_adapters.sql.store import SqlStore, sweeping, writing
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.journal import Direction, LogEntry, LogQuery, LogStatus, left_out
@@ -26,9 +26,9 @@ _NEWEST_FIRST: Final = (log_entries.c.created_at.desc(), log_entries.c.id.desc()
 
 
 @final
-class SqlJournal:
+class SqlJournal(SqlStore):
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._sized = sized_entries(database.dialect)
 
     async def append(self, entry: LogEntry) -> None:
@@ -101,22 +101,19 @@ class SqlJournal:
         entries = await _entries(*await self._database.read(read))
         return entries[0] if entries else None
 
-    async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
+    @writing
+    def sweep(self, connection: Connection, organization_id: str, *, before: datetime, limit: int) -> int:
         """Delete the oldest entries. Their events stay, because context records and runs refer to them."""
         sort_key = (log_entries.c.created_at, log_entries.c.id)
         old = (log_entries.c.organization_id == organization_id, log_entries.c.created_at < to_ms(before))
         oldest = select(*sort_key).where(*old).order_by(*sort_key).limit(limit)
         deleting = sweeping(self._database.dialect, log_entries, oldest).where(*old)
         forgetting = forget_empty(LOG, self._database.dialect, organization_id, to_ms(before))
-
-        def sweep(connection: Connection) -> int:
-            swept = connection.execute(deleting).rowcount
-            if not swept:
-                # No entry is left: the last call of a sweep deletes the empty counts.
-                connection.execute(forgetting)
-            return swept
-
-        return await self._database.write(sweep)
+        swept = connection.execute(deleting).rowcount
+        if not swept:
+            # No entry is left: the last call of a sweep deletes the empty counts.
+            connection.execute(forgetting)
+        return swept
 
     async def sweep_claims(self, *, before: datetime, limit: int) -> int:
         old = claims.c.claimed_at <= to_ms(before)

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
 from contentsvc_adapters.sql.schema.access import api_keys
 from contentsvc_adapters.sql.schema.directory import organizations
-from contentsvc_adapters.sql.store import SqlStore
+from contentsvc_adapters.sql.store import SqlStore, writing
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey, Scope, refuse_key
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.identifiers import is_own_id
@@ -18,28 +18,25 @@ from contentsvc_core.timestamps import to_ms
 
 @final
 class SqlApiKeys(SqlStore):
-    async def add(self, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
+    @writing
+    def add(self, connection: Connection, key: ApiKey, *, at_most: int = MAX_KEYS) -> Refusal | None:
         digest = select(api_keys.c.digest).where(api_keys.c.prefix == key.prefix)
         is_active = api_keys.c.revoked_at.is_(None) & (
             api_keys.c.expires_at.is_(None) | (api_keys.c.expires_at > to_ms(key.created_at))
         )
         active = select(api_keys.c.prefix).where(api_keys.c.organization_id == key.organization_id, is_active)
-
-        def add(connection: Connection) -> Refusal | None:
-            _lock(connection, key.organization_id)
-            stored = connection.scalar(digest)
-            if stored is not None:
-                # The same key again, after an unknown outcome, changes nothing.
-                if stored != key.digest:
-                    message = f"'{key.prefix}' is the prefix of another key"
-                    raise Unstorable(message)
-                return None
-            refused = refuse_key(key, set(connection.scalars(active)), at_most=at_most)
-            if refused is None:
-                connection.execute(insert(api_keys), _key_row(key))
-            return refused
-
-        return await self._database.write(add)
+        _lock(connection, key.organization_id)
+        stored = connection.scalar(digest)
+        if stored is not None:
+            # The same key again, after an unknown outcome, changes nothing.
+            if stored != key.digest:
+                message = f"'{key.prefix}' is the prefix of another key"
+                raise Unstorable(message)
+            return None
+        refused = refuse_key(key, set(connection.scalars(active)), at_most=at_most)
+        if refused is None:
+            connection.execute(insert(api_keys), _key_row(key))
+        return refused
 
     async def key(self, prefix: str) -> ApiKey | None:
         query = select(api_keys).where(api_keys.c.prefix == prefix)
@@ -53,7 +50,8 @@ class SqlApiKeys(SqlStore):
         rows = await self._database.rows(query)
         return [_key_of(row) for row in rows]
 
-    async def revoke(self, prefix: str, at: datetime) -> bool:
+    @writing
+    def revoke(self, connection: Connection, prefix: str, at: datetime) -> bool:
         owner = select(api_keys.c.organization_id).where(api_keys.c.prefix == prefix)
         ending = select(api_keys.c.prefix).where(api_keys.c.prefix == prefix).cte("ending", recursive=True)
         ending = ending.union(select(api_keys.c.prefix).join(ending, api_keys.c.issued_by == ending.c.prefix))
@@ -62,16 +60,12 @@ class SqlApiKeys(SqlStore):
             .where(api_keys.c.prefix.in_(select(ending.c.prefix)))
             .values(revoked_at=func.coalesce(api_keys.c.revoked_at, to_ms(at)))
         )
-
-        def revoke(connection: Connection) -> bool:
-            organization_id = connection.scalar(owner)
-            if organization_id is None:
-                return False
-            _lock(connection, organization_id)
-            connection.execute(revoking)
-            return True
-
-        return await self._database.write(revoke)
+        organization_id = connection.scalar(owner)
+        if organization_id is None:
+            return False
+        _lock(connection, organization_id)
+        connection.execute(revoking)
+        return True
 
     async def touch(self, prefix: str, at: datetime) -> None:
         touching = update(api_keys).where(api_keys.c.prefix == prefix).values(last_used_at=to_ms(at))

@@ -33,8 +33,10 @@ from contentsvc_adapters.sql.store import (
     held,
     is_free,
     outcome_values,
+    reading,
     released,
     sweeping,
+    writing,
 )
 from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.errors import UnreadableRow
@@ -86,7 +88,8 @@ class SqlMailbox(SealedSqlStore):
     def _due(self) -> Sequence[Select[str]]:
         return [_heads(self._database.dialect, kind) for kind in MailKind]
 
-    async def waiting(self, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
+    @reading
+    def waiting(self, connection: Connection, before: datetime, *, limit: int, posts: int) -> Sequence[WaitingPosts]:
         none = announced_posts.c.batch_id.is_(None)
         first = func.min(announced_posts.c.created_at)
         owners = (
@@ -103,18 +106,23 @@ class SqlMailbox(SealedSqlStore):
             .order_by(announced_posts.c.created_at, announced_posts.c.post_id)
             .limit(posts)
         )
+        return [
+            WaitingPosts(
+                organization_id=owner, posts=[_announced(row) for row in connection.execute(own, {"owner": owner})]
+            )
+            for owner in connection.scalars(owners).all()
+        ]
 
-        def read(connection: Connection) -> list[WaitingPosts]:
-            return [
-                WaitingPosts(
-                    organization_id=owner, posts=[_announced(row) for row in connection.execute(own, {"owner": owner})]
-                )
-                for owner in connection.scalars(owners).all()
-            ]
-
-        return await self._database.read(read)
-
-    async def batch(self, waiting: WaitingPosts, batch_id: str, *, changelog_ids: Sequence[str], at: datetime) -> int:
+    @writing
+    def batch(
+        self,
+        connection: Connection,
+        waiting: WaitingPosts,
+        batch_id: str,
+        *,
+        changelog_ids: Sequence[str],
+        at: datetime,
+    ) -> int:
         """Assign posts to a batch; one statement writes all mails."""
         ids = sorted(each.post_id for each in waiting.posts)
         # Locked in one order, and not skipped: of processes that each lock one of the posts, none would batch them.
@@ -145,14 +153,10 @@ class SqlMailbox(SealedSqlStore):
                 CONFIRMED,
             ),
         )
-
-        def batch(connection: Connection) -> int:
-            if len(connection.scalars(free).all()) < len(ids):
-                return 0
-            connection.execute(putting)
-            return connection.execute(mailing).rowcount
-
-        return await self._database.write(batch)
+        if len(connection.scalars(free).all()) < len(ids):
+            return 0
+        connection.execute(putting)
+        return connection.execute(mailing).rowcount
 
     async def posts(self, batch_id: str) -> Sequence[AnnouncedPost]:
         query = (

@@ -11,7 +11,7 @@ from contentsvc_adapters.sql.post_rows import post_of, post_row, read_labels, wr
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.content import post_versions, posts, told_once
 from contentsvc_adapters.sql.schema.lists import post_counts
-from contentsvc_adapters.sql.store import is_own
+from contentsvc_adapters.sql.store import SqlStore, is_own, reading, writing
 from contentsvc_core.content.posts import CHANGED_FIELDS, Post, PostStatus, PostText
 from contentsvc_core.content.queries import PostOrder, PostQuery
 from contentsvc_core.content.versions import PostVersion, versions_after
@@ -36,9 +36,9 @@ _DELETE_VERSIONS: Final = delete(post_versions).where(
 
 
 @final
-class SqlPostLibrary:
+class SqlPostLibrary(SqlStore):
     def __init__(self, database: Database, search: "Callable[[], SqlSearch]") -> None:
-        self._database = database
+        super().__init__(database)
         self._search = search
 
     async def page(
@@ -114,16 +114,13 @@ class SqlPostLibrary:
             conditions.append(posts.c.id.in_(await self._search().matching(organization_id, query.terms)))
         return conditions
 
-    async def waiting(self, organization_id: str) -> int:
+    @reading
+    def waiting(self, connection: Connection, organization_id: str) -> int:
         scheduled = (
             select(func.count()).select_from(posts).where(posts.c.organization_id == organization_id, _SCHEDULED)
         )
-
-        def read(connection: Connection) -> int:
-            drafts = POSTS.days(connection, organization_id, {"status": [PostStatus.DRAFT.value]})
-            return sum(each.number for each in drafts) - (connection.scalar(scheduled) or 0)
-
-        return await self._database.read(read)
+        drafts = POSTS.days(connection, organization_id, {"status": [PostStatus.DRAFT.value]})
+        return sum(each.number for each in drafts) - (connection.scalar(scheduled) or 0)
 
     async def due(self, now: datetime, *, limit: int) -> Sequence[tuple[str, str]]:
         query = (
@@ -136,13 +133,10 @@ class SqlPostLibrary:
         post_rows = await self._database.rows(query)
         return [(row.organization_id, row.id) for row in post_rows]
 
-    async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion]:
+    @reading
+    def versions(self, connection: Connection, organization_id: str, post_id: str) -> Sequence[PostVersion]:
         own = select(posts.c.id).where(is_own(posts, organization_id, post_id))
-
-        def read(connection: Connection) -> Sequence[PostVersion]:
-            return versions_of(connection, post_id) if connection.execute(own).first() else ()
-
-        return await self._database.read(read)
+        return versions_of(connection, post_id) if connection.execute(own).first() else ()
 
     async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:
         query = (
@@ -158,24 +152,21 @@ class SqlPostLibrary:
         row = await self._database.first(select(posts).where(is_own(posts, organization_id, post_id)))
         return None if row is None else post_of(row)
 
-    async def add(self, post: Post, *, author: str | None = None) -> None:
+    @writing
+    def add(self, connection: Connection, post: Post, *, author: str | None = None) -> None:
         row = post_row(post, run_id=None, once=None)
         adding = (
             self._database.dialect.insert(posts).on_conflict_do_nothing(index_elements=["id"]).returning(posts.c.id)
         )
+        if connection.scalar(adding, row) is None:
+            return
+        first = PostVersion(number=1, text=post.text, saved_at=post.updated_at, author=author)
+        add_versions(connection, post.id, [first])
+        from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list does not need it
+        from contentsvc_core.outgoing.events import post_written  # noqa: PLC0415  # as above
 
-        def add(connection: Connection) -> None:
-            if connection.scalar(adding, row) is None:
-                return
-            first = PostVersion(number=1, text=post.text, saved_at=post.updated_at, author=author)
-            add_versions(connection, post.id, [first])
-            from contentsvc_adapters.sql.outgoing.enqueue import enqueue  # noqa: PLC0415  # a list does not need it
-            from contentsvc_core.outgoing.events import post_written  # noqa: PLC0415  # as above
-
-            enqueue(connection, self._database.dialect, post_written(post, by_editor=True))
-            addressing.address(connection, self._database.dialect, [post], are_new=True)
-
-        await self._database.write(add)
+        enqueue(connection, self._database.dialect, post_written(post, by_editor=True))
+        addressing.address(connection, self._database.dialect, [post], are_new=True)
 
     async def change(self, post: Post, *, unchanged_since: datetime, author: str | None = None) -> bool:
         own = is_own(posts, post.organization_id, post.id)

@@ -103,10 +103,6 @@ class SqlRunLists:
         query = select(log_entries.c.id).select_from(workflow_runs).join(log_entries, with_event).where(own)
         return await self._database.read(lambda connection: connection.scalar(query))
 
-    async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
-        query = select(posts.c.run_id).where(is_own(posts, organization_id, post_id))
-        return await self._database.read(lambda connection: connection.scalar(query))
-
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
         own = (posts.c.organization_id == organization_id, posts.c.id.in_(sorted(post_ids)))
         query = select(posts.c.id, posts.c.title).where(*own)

@@ -1,13 +1,16 @@
 """The common base of the stores of a database."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import (
     CTE,
     Column,
     ColumnElement,
+    Connection,
     Delete,
     FromClause,
     Select,
@@ -29,6 +32,7 @@ from contentsvc_core.timestamps import to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import CoroutineType
 
     from contentsvc_core.ports import SecretSealer
 
@@ -46,6 +50,35 @@ class SealedSqlStore(SqlStore):
     def __init__(self, database: Database, sealer: "SecretSealer") -> None:
         super().__init__(database)
         self._sealer = sealer
+
+
+_Store = TypeVar("_Store", bound=SqlStore)
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+class _InTransaction(Protocol):
+    def __call__(
+        self, work: Callable[Concatenate[_Store, Connection, _Parameters], _Result], /
+    ) -> "Callable[Concatenate[_Store, _Parameters], CoroutineType[Any, Any, _Result]]": ...
+
+
+def _in_transaction(kind: str) -> _InTransaction:
+    def decorate(work: Any) -> Any:  # noqa: ANN401  # typed by the protocol
+        @wraps(work)
+        async def method(self: Any, *args: object, **named: object) -> object:  # noqa: ANN401  # as above
+            run: Callable[[Callable[[Connection], object]], Awaitable[object]] = getattr(self._database, kind)
+            return await run(lambda connection: work(self, connection, *args, **named))
+
+        return method
+
+    return decorate
+
+
+#: Make methods of a store of functions that run in a transaction, as :class:`Database` does in its methods.
+reading: Final = _in_transaction("read")
+writing: Final = _in_transaction("write")
+writing_once: Final = _in_transaction("write_once")
 
 
 def is_own(table: Table, organization_id: str, id_: str) -> ColumnElement[bool]:

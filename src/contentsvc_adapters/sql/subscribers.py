@@ -7,7 +7,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from contentsvc_adapters.sql.row import read_row, row_of
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.schema.mailing import mails, subscribers
-from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping, writing
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
@@ -26,38 +26,44 @@ CONFIRMED: Final = subscribers.c.status == SubscriberStatus.CONFIRMED.value
 
 @final
 class SqlSubscribers(SealedSqlStore):
-    async def request(
-        self, subscriber: Subscriber, token: str, *, at_most: int = MAX_SUBSCRIBERS, pending: int = MAX_PENDING
+    @writing
+    def request(
+        self,
+        connection: Connection,
+        subscriber: Subscriber,
+        token: str,
+        *,
+        at_most: int = MAX_SUBSCRIBERS,
+        pending: int = MAX_PENDING,
     ) -> bool:
         sealed = {"sealed_token": self._sealer.seal(token)}
         own = subscribers.c.changelog_id == subscriber.changelog_id
         counting = select(func.count(), func.count().filter(_ASKED)).where(own)
         current = select(subscribers).where(own, subscribers.c.address == subscriber.address)
+        # The lock serializes the counting of one organization's requests.
+        owner = select(organizations.c.id).where(organizations.c.id == subscriber.organization_id)
+        connection.execute(owner.with_for_update())
+        # The same queries for known and unknown addresses.
+        whole, unconfirmed = connection.execute(counting).one()
+        found = connection.execute(current).first()
+        existing = None if found is None else read_row(Subscriber, found)
+        stored = subscription(subscriber, existing, is_full=whole >= at_most or unconfirmed >= pending)
+        if isinstance(stored, bool):
+            return stored
+        row = row_of(stored) | sealed
+        if existing is None:
+            connection.execute(insert(subscribers), row)
+        else:
+            renewed = {name: row[name] for name in ("digest", "sealed_token", "created_at")}
+            connection.execute(update(subscribers).where(subscribers.c.id == stored.id).values(renewed))
+            connection.execute(delete(mails).where(mails.c.subscriber_id == stored.id))
+        connection.execute(insert(mails), _confirmation(subscriber, stored.id))
+        return True
 
-        def request(connection: Connection) -> bool:
-            # The lock serializes the counting of one organization's requests.
-            owner = select(organizations.c.id).where(organizations.c.id == subscriber.organization_id)
-            connection.execute(owner.with_for_update())
-            # The same queries for known and unknown addresses.
-            whole, unconfirmed = connection.execute(counting).one()
-            found = connection.execute(current).first()
-            existing = None if found is None else read_row(Subscriber, found)
-            stored = subscription(subscriber, existing, is_full=whole >= at_most or unconfirmed >= pending)
-            if isinstance(stored, bool):
-                return stored
-            row = row_of(stored) | sealed
-            if existing is None:
-                connection.execute(insert(subscribers), row)
-            else:
-                renewed = {name: row[name] for name in ("digest", "sealed_token", "created_at")}
-                connection.execute(update(subscribers).where(subscribers.c.id == stored.id).values(renewed))
-                connection.execute(delete(mails).where(mails.c.subscriber_id == stored.id))
-            connection.execute(insert(mails), _confirmation(subscriber, stored.id))
-            return True
-
-        return await self._database.write(request)
-
-    async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Subscriber | None:
+    @writing
+    def confirm(
+        self, connection: Connection, digest: str, *, at: datetime, new_digest: str, new_token: str
+    ) -> Subscriber | None:
         values = {
             "status": SubscriberStatus.CONFIRMED.value,
             "confirmed_at": to_ms(at),
@@ -70,13 +76,9 @@ class SqlSubscribers(SealedSqlStore):
             .values(values)
         )
         reading = select(subscribers).where(subscribers.c.digest == new_digest)
-
-        def confirm(connection: Connection) -> Subscriber | None:
-            connection.execute(confirming)
-            row = connection.execute(reading).first()
-            return None if row is None else read_row(Subscriber, row)
-
-        return await self._database.write(confirm)
+        connection.execute(confirming)
+        row = connection.execute(reading).first()
+        return None if row is None else read_row(Subscriber, row)
 
     async def remove(self, digest: str) -> bool:
         return await self._database.change(delete(subscribers).where(subscribers.c.digest == digest)) > 0

@@ -21,13 +21,7 @@ from contentsvc_cli.terminal.output import (
 from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
-from contentsvc_core.outgoing.endpoints import (
-    MAX_OVERLAP,
-    OVERLAP,
-    ChangeEndpoint,
-    CreateEndpoint,
-    WebhookEndpoint,
-)
+from contentsvc_core.outgoing.endpoints import MAX_OVERLAP, OVERLAP, ChangeEndpoint, CreateEndpoint, WebhookEndpoint
 from contentsvc_core.outgoing.recipients import RecipientStatus
 from contentsvc_core.usecases.consents import confirmations_body
 from contentsvc_core.usecases.webhook_endpoints import NewSecret

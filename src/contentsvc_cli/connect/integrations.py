@@ -4,7 +4,6 @@ import click
 
 from contentsvc_cli.connect.webhooks import CALLING, reconcile, rotate_secret
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, list_output, say, show, show_rows
 from contentsvc_cli.wiring import Api, organization_named, owned, refuse_unknown, with_app
 from contentsvc_core.application import Application
@@ -56,7 +55,7 @@ def list_integrations(organization: str) -> None:
 
 
 @integration.command("show")
-@click.argument("integration_id", shell_complete=integration_ids)
+@click.argument("integration_id")
 @JSON
 def show_integration(integration_id: str) -> None:
     """Show an integration with its webhook's URL."""
@@ -93,7 +92,7 @@ def _on_server(api: Api) -> list[dict[str, Any]]:
 
 
 @integration.command()
-@click.argument("integration_id", shell_complete=integration_ids)
+@click.argument("integration_id")
 @JSON
 def enable(integration_id: str) -> None:
     """Enable an integration."""
@@ -101,7 +100,7 @@ def enable(integration_id: str) -> None:
 
 
 @integration.command()
-@click.argument("integration_id", shell_complete=integration_ids)
+@click.argument("integration_id")
 @JSON
 def disable(integration_id: str) -> None:
     """Disable an integration. Its next deliveries are refused with 403."""
@@ -119,7 +118,7 @@ def _switch(integration_id: str, *, enabled: bool) -> None:
 
 
 @integration.command()
-@click.argument("integration_id", shell_complete=integration_ids)
+@click.argument("integration_id")
 @JSON
 def delete(integration_id: str) -> None:
     """Delete an integration and its webhook.

@@ -7,7 +7,7 @@ from msgspec import Struct, structs, to_builtins
 
 from contentsvc_cli.connect.trying import try_trigger
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.completing import connected_repository_ids, trigger_ids
+from contentsvc_cli.terminal.completing import connected_repository_ids
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, misused, show, show_rows, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, owned, with_app
@@ -103,7 +103,7 @@ def list_triggers(organization: str) -> None:
 
 
 @trigger.command("show")
-@click.argument("trigger_id", shell_complete=trigger_ids)
+@click.argument("trigger_id")
 @JSON
 def show_trigger(trigger_id: str) -> None:
     """Show a trigger."""
@@ -111,7 +111,7 @@ def show_trigger(trigger_id: str) -> None:
 
 
 @trigger.command()
-@click.argument("trigger_id", shell_complete=trigger_ids)
+@click.argument("trigger_id")
 @options(ChangeTrigger, _NAMES, _MORE, without=_WITHOUT, last=TriggerOptions.__struct_fields__)
 @_EVERY_EVENT
 @click.option(
@@ -143,7 +143,7 @@ def edit(trigger_id: str, *, every_event: bool, cleared: tuple[str, ...], **fiel
 
 
 @trigger.command()
-@click.argument("trigger_id", shell_complete=trigger_ids)
+@click.argument("trigger_id")
 @JSON
 def delete(trigger_id: str) -> None:
     """Delete a trigger. Its posts stay, and its waiting runs end as skipped."""
@@ -155,7 +155,7 @@ def delete(trigger_id: str) -> None:
 
 
 @trigger.command()
-@click.argument("trigger_id", shell_complete=trigger_ids)
+@click.argument("trigger_id")
 @JSON
 def enable(trigger_id: str) -> None:
     """Enable a trigger."""
@@ -163,7 +163,7 @@ def enable(trigger_id: str) -> None:
 
 
 @trigger.command()
-@click.argument("trigger_id", shell_complete=trigger_ids)
+@click.argument("trigger_id")
 @JSON
 def disable(trigger_id: str) -> None:
     """Disable a trigger. Its waiting runs end as skipped."""

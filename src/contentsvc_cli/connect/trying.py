@@ -1,4 +1,3 @@
-import asyncio
 from collections.abc import Collection
 from datetime import UTC, datetime
 from hashlib import sha1
@@ -14,8 +13,10 @@ from contentsvc_cli.terminal.output import JSON, fail, hint, misused, show
 from contentsvc_cli.wiring import Api, owned, receiver_of, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.events.normalized import Author, Commit, Event, Push, Release
-from contentsvc_core.organizations import Integration, Repository
+from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.organizations import Repository
+from contentsvc_core.webhooks.providers import Provider
+from contentsvc_core.webhooks.providers.native import Reading
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import TriggerOptions
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 _SUBJECT: Final = "feat: a sample commit of 'contentsvc trigger test'"
 _TAG: Final = "v0.0.0-sample"
 _BRANCH: Final = "main"
-#: Providers whose deliveries have the form of the samples.
-_NATIVE: Final = frozenset({"codehost", "github"})
 _OF_EVENT: Final = {"branch": "push", "paths": "push", "message": "push", "tag": "release", "pre_release": "release"}
 
 
@@ -43,23 +42,26 @@ class _Sample:
 
     def read(self, defaults: Collection[str]) -> Event:
         """Return the event of the sample; ``defaults`` are the known default branches."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
         if self.event == "release":
             return Release(
                 action="published",
                 tag_name=self.tag,
-                name=None,
-                body=None,
+                name=self.tag,
+                body=f"- {_SUBJECT}\n",
                 prerelease=self.pre_release,
                 draft=False,
-                published_at=None,
+                published_at=now,
                 url="",
             )
         defaults = defaults or (_BRANCH,)
         branch = self.branch or next(iter(defaults))
-        author = Author(name="", email="")
-        commit = Commit(id="", message=self.message, author=author, timestamp="", url="", modified=self.paths)
+        author = Author(name="contentsvc", email="sample@contentsvc.invalid")
+        id_ = sha1(uuid4().bytes, usedforsecurity=False).hexdigest()
+        commit = Commit(id=id_, message=self.message, author=author, timestamp=now, url="", modified=self.paths)
+        head = HeadCommit(id=id_, message=self.message)
         ref, off_default = f"refs/heads/{branch}", branch not in defaults
-        return Push(ref=ref, branch=branch, commits=(commit,), head_commit=None, off_default=off_default)
+        return Push(ref=ref, branch=branch, commits=(commit,), head_commit=head, off_default=off_default)
 
 
 @click.command("test")
@@ -168,47 +170,23 @@ async def _receive(app: Application, trigger: Trigger, sample: _Sample) -> dict[
             if trigger.watches(source_type(integration.provider), repository.id):
                 provider = provider_named(integration.provider)
                 secrets = await app.stores.directory.secrets(trigger.organization_id, integration.id, app.clock.now())
-                if provider is None or provider.slug not in _NATIVE or not secrets:
+                if provider is None or not secrets:
                     fail(f"there is no sample for the provider '{integration.provider}': push a commit instead")
-                delivery = await asyncio.to_thread(_delivery, integration, repository, sample)
+                delivery = _delivery(repository, provider, sample)
                 row = await receive_recorded(receiver_of(app), integration, provider, secrets[0], delivery)
                 return {name: row[name] for name in ("delivery", "status", "message")}
     return fail("no repository of this trigger is connected")
 
 
-def _delivery(integration: Integration, repository: Repository, sample: _Sample) -> "RecordedDelivery":
-    from contentsvc_cli.develop.changes import LocalCommit, Person  # noqa: PLC0415  # as above
-    from contentsvc_cli.develop.native_bodies import HostedRepository, push_body, release_body  # noqa: PLC0415
-    from contentsvc_cli.develop.recordings import RecordedDelivery  # noqa: PLC0415
+def _delivery(repository: Repository, provider: Provider, sample: _Sample) -> "RecordedDelivery":
+    from contentsvc_cli.develop.recordings import RecordedDelivery  # noqa: PLC0415  # as above
 
-    delivery = str(uuid4())
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    person = Person(name="contentsvc", email="sample@contentsvc.invalid")
-    id_ = sha1(delivery.encode(), usedforsecurity=False).hexdigest()
-    hosted = HostedRepository(
-        id=repository.id,
-        full_name=repository.full_name,
-        default_branch=repository.branch or _BRANCH,
-        html_url=f"https://{integration.provider}.invalid/{repository.full_name}",
+    branch = repository.branch or _BRANCH
+    reading = Reading(
+        event=sample.read([branch]),
+        repository_id=repository.id,
+        repository=repository.full_name,
+        default_branch=branch,
     )
-    if sample.event == "push":
-        commit = LocalCommit(
-            id=id_,
-            tree_id=id_,
-            author=person,
-            committer=person,
-            committed_at=now,
-            message=sample.message,
-            modified=sample.paths,
-        )
-        body = push_body(hosted, [commit], before=id_, ref=f"refs/heads/{sample.branch or hosted.default_branch}")
-    else:
-        body = release_body(
-            hosted,
-            tag=sample.tag,
-            notes=f"- {_SUBJECT}\n",
-            published_at=now,
-            by=person.name,
-            prerelease=sample.pre_release,
-        )
-    return RecordedDelivery(event=sample.event, delivery=delivery, body=msgspec.json.encode(body))
+    kind, body = provider.write(reading)
+    return RecordedDelivery(event=kind, delivery=str(uuid4()), body=msgspec.json.encode(body))

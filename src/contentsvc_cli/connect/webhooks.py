@@ -5,7 +5,6 @@ import click
 from msgspec import to_builtins
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, fail, list_output, show, show_rows
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import Api, owned, with_app
@@ -18,7 +17,7 @@ _MISSED: Final = ("repository", "event", "action", "statusCode", "deliveredAt", 
 
 
 @click.command("rotate-secret")
-@click.argument("integration_id", shell_complete=integration_ids)
+@click.argument("integration_id")
 @click.option(
     "--overlap-hours",
     type=click.IntRange(0, MAX_OVERLAP_HOURS),
@@ -63,7 +62,7 @@ def rotate_secret(integration_id: str, overlap_hours: int) -> None:
 
 
 @click.command()
-@click.argument("integration_id", shell_complete=integration_ids)
+@click.argument("integration_id")
 @click.option(
     "--hours",
     type=click.IntRange(1, MAX_LOOK_BACK_HOURS),

@@ -6,17 +6,16 @@ from typing import IO, Any, Final, TypeAlias, TypeVar, cast
 import click
 
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.completing import trigger_ids
 from contentsvc_cli.terminal.options import option_of
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, json_text, misused, show_rows, wants_json
-from contentsvc_cli.wiring import Api, accepted, organization_named, refuse_unknown, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
 from contentsvc_core.content.style_fields import STYLE_FIELDS, options_body, options_of, read_style, value_in_words
 from contentsvc_core.content.style_kinds import Choice, Headings, Sections, Switch, Texts
 from contentsvc_core.organizations import Organization
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.workflows.schedules import ChangeSchedule
+from contentsvc_core.workflows.schedules import UNKNOWN_SCHEDULE, ChangeSchedule
 from contentsvc_core.workflows.triggers import UNKNOWN_TRIGGER, ChangeTrigger
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -28,10 +27,12 @@ _SINGULAR: Final = {
     "bots": "bot",
 }
 _CAPITAL: Final = re.compile(r"(?=[A-Z])")
-_TRIGGER: Final = click.option(
-    "--trigger", "trigger_id", metavar="ID", shell_complete=trigger_ids, help="Use the override of this trigger."
-)
+_TRIGGER: Final = click.option("--trigger", "trigger_id", metavar="ID", help="Use the override of this trigger.")
 _Styles: TypeAlias = tuple[HouseStyle | None, HouseStyle | None]
+#: The kind and the id of the resource whose override is meant; ``None``: the organization's style.
+_Override: TypeAlias = tuple[str, str] | None
+#: The path and the name of each kind in ``/v1``.
+_OVERRIDING: Final = {"trigger": ("/v1/event-triggers", "eventTrigger"), "schedule": ("/v1/schedules", "schedule")}
 _SCHEDULE: Final = click.option("--schedule", "schedule_id", metavar="ID", help="Use the override of this schedule.")
 
 
@@ -71,16 +72,15 @@ def style() -> None:
 @JSON
 def show_style(organization: str, trigger_id: str | None, schedule_id: str | None) -> None:
     """Show the house style. The fields that are set come first, then the defaults."""
-    _check_one(trigger_id, schedule_id)
+    override = _override_of(trigger_id, schedule_id)
 
     async def work(app: Application) -> _Styles:
         owner = await organization_named(app, organization)
-        return owner.house_style, await _stored_style(app, owner, trigger_id, schedule_id)
+        return owner.house_style, await _stored_style(app, owner, override)
 
     def remote(api: Api) -> _Styles:
         owner = _read_stored(api.get("/v1/house-style"))
-        override = _override_on_server(api, trigger_id, schedule_id)
-        return owner, owner if override is None else _read_stored(override[1])
+        return owner, owner if override is None else _read_stored(_on_server(api, override)[1])
 
     _print(*with_app(work, remote=remote))
 
@@ -114,7 +114,7 @@ def set_style(
     **options: Any,  # noqa: ANN401  # one for each field
 ) -> None:
     """Change the house style. Fields that you do not name stay unchanged. --file replaces the complete style."""
-    _check_one(trigger_id, schedule_id)
+    override = _override_of(trigger_id, schedule_id)
     chosen = {name: value for name, value in options.items() if value not in {None, ()}}
     if file is None and not chosen and not unset:
         misused("nothing to change: add --file or another option")
@@ -134,7 +134,7 @@ def set_style(
             raise click.ClickException(style_fault(read))
         return read
 
-    _change(organization, trigger_id, schedule_id, changed)
+    _change(organization, override, changed)
 
 
 @style.command()
@@ -144,36 +144,30 @@ def set_style(
 @JSON
 def reset(organization: str, trigger_id: str | None, schedule_id: str | None) -> None:
     """Reset the house style to the defaults. An override is removed."""
-    _check_one(trigger_id, schedule_id)
-    _change(organization, trigger_id, schedule_id, lambda _: None)
+    _change(organization, _override_of(trigger_id, schedule_id), lambda _: None)
 
 
-def _change(
-    organization: str,
-    trigger_id: str | None,
-    schedule_id: str | None,
-    changed: Callable[[HouseStyle | None], HouseStyle | None],
-) -> None:
+def _change(organization: str, override: _Override, changed: Callable[[HouseStyle | None], HouseStyle | None]) -> None:
     async def work(app: Application) -> _Styles:
         owner = await organization_named(app, organization)
-        style = changed(await _stored_style(app, owner, trigger_id, schedule_id))
-        if trigger_id is not None:
-            accepted(await app.trigger_editor.change(owner.id, trigger_id, ChangeTrigger(house_style=style)))
-        elif schedule_id is not None:
-            accepted(await app.planner.change(owner.id, schedule_id, ChangeSchedule(house_style=style)))
-        else:
-            await app.stores.directory.set_house_style(owner.id, style)
-            return style, style
+        style = changed(await _stored_style(app, owner, override))
+        match override:
+            case None:
+                await app.stores.directory.set_house_style(owner.id, style)
+                return style, style
+            case "trigger", id_:
+                accepted(await app.trigger_editor.change(owner.id, id_, ChangeTrigger(house_style=style)))
+            case _, id_:
+                accepted(await app.planner.change(owner.id, id_, ChangeSchedule(house_style=style)))
         return owner.house_style, style
 
     def remote(api: Api) -> _Styles:
         owner = _read_stored(api.get("/v1/house-style"))
-        override = _override_on_server(api, trigger_id, schedule_id)
         if override is None:
             style = changed(owner)
             api.send("PUT", "/v1/house-style", {"houseStyle": style_body(style)})
             return style, style
-        path, output = override
+        path, output = _on_server(api, override)
         style = changed(_read_stored(output))
         # With the other output settings: an absent brand identity would be removed.
         api.send("PATCH", path, {"outputConfig": {**output, "houseStyle": style_body(style)}})
@@ -182,17 +176,11 @@ def _change(
     _print(*with_app(work, remote=remote))
 
 
-def _override_on_server(
-    api: Api, trigger_id: str | None, schedule_id: str | None
-) -> tuple[str, Mapping[str, Any]] | None:
-    if trigger_id is not None:
-        path = f"/v1/event-triggers/{part(trigger_id)}"
-        return path, api.get(path)["eventTrigger"].get("outputConfig") or {}
-    if schedule_id is not None:
-        from contentsvc_cli.content.schedules import schedule_on_server  # noqa: PLC0415  # only this option needs it
-
-        return f"/v1/schedules/{part(schedule_id)}", schedule_on_server(api, schedule_id).get("outputConfig") or {}
-    return None
+def _on_server(api: Api, override: tuple[str, str]) -> tuple[str, Mapping[str, Any]]:
+    kind, id_ = override
+    path, name = _OVERRIDING[kind]
+    path = f"{path}/{part(id_)}"
+    return path, api.get(path)[name].get("outputConfig") or {}
 
 
 def _read_stored(settings: Mapping[str, Any]) -> HouseStyle | None:
@@ -202,18 +190,15 @@ def _read_stored(settings: Mapping[str, Any]) -> HouseStyle | None:
     return read
 
 
-async def _stored_style(
-    app: Application, owner: Organization, trigger_id: str | None, schedule_id: str | None
-) -> HouseStyle | None:
-    if trigger_id is not None:
-        trigger = await app.stores.triggers.find(owner.id, trigger_id)
-        return accepted(trigger or UNKNOWN_TRIGGER).house_style
-    if schedule_id is not None:
-        schedule = await app.stores.schedules.find(owner.id, schedule_id)
-        if schedule is None:
-            refuse_unknown("schedule", schedule_id)
-        return schedule.house_style
-    return owner.house_style
+async def _stored_style(app: Application, owner: Organization, override: _Override) -> HouseStyle | None:
+    match override:
+        case None:
+            return owner.house_style
+        case "trigger", id_:
+            return accepted(await app.stores.triggers.find(owner.id, id_) or UNKNOWN_TRIGGER).house_style
+        case _, id_:
+            schedule = await app.stores.schedules.find(owner.id, id_)
+            return accepted(schedule or UNKNOWN_SCHEDULE, missing=f"there is no schedule '{id_}'").house_style
 
 
 def _print(organization: HouseStyle | None, style: HouseStyle | None) -> None:
@@ -255,6 +240,9 @@ def _read(file: IO[str]) -> object:
     return whole.get("houseStyle", read)
 
 
-def _check_one(trigger_id: str | None, schedule_id: str | None) -> None:
+def _override_of(trigger_id: str | None, schedule_id: str | None) -> _Override:
     if trigger_id is not None and schedule_id is not None:
         misused("name a trigger or a schedule, not both")
+    if trigger_id is not None:
+        return "trigger", trigger_id
+    return None if schedule_id is None else ("schedule", schedule_id)

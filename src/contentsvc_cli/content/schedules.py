@@ -122,7 +122,7 @@ def show_schedule(schedule_id: str) -> None:
         stored = await owned(app, "schedule", schedule_id, app.stores.schedules.find)
         return _body(stored), (await zone_of(app.stores.directory, stored.organization_id)).key
 
-    shown = with_app(work, remote=lambda api: (schedule_on_server(api, schedule_id), _zone_on_server(api)))
+    shown = with_app(work, remote=lambda api: (_on_server(api, schedule_id), _zone_on_server(api)))
     _show(*shown)
 
 
@@ -192,7 +192,7 @@ def _changed(schedule_id: str, change: Callable[[Cron], ChangeSchedule]) -> _Sho
         return _body(changed), (await zone_of(app.stores.directory, stored.organization_id)).key
 
     def remote(api: Api) -> _Shown:
-        body = _request(values_of(change(cron_of(schedule_on_server(api, schedule_id)["sourceConfig"]["cron"]))))
+        body = _request(values_of(change(cron_of(_on_server(api, schedule_id)["sourceConfig"]["cron"]))))
         return api.send("PATCH", f"{_PATH}/{part(schedule_id)}", body)["schedule"], _zone_on_server(api)
 
     return with_app(work, remote=remote)
@@ -202,7 +202,7 @@ def _zone_on_server(api: Api) -> str:
     return api.get("/v1/organization")["organization"]["timeZone"]
 
 
-def schedule_on_server(api: Api, schedule_id: str) -> dict[str, Any]:
+def _on_server(api: Api, schedule_id: str) -> dict[str, Any]:
     return api.get(f"{_PATH}/{part(schedule_id)}")["schedule"]
 
 

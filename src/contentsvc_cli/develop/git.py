@@ -17,9 +17,9 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_cli.develop.changes import LocalCommit, Person, Tag
-from contentsvc_core.events.normalized import MAX_PATHS
+from contentsvc_core.events.normalized import MAX_PATHS, Author, Commit
 from contentsvc_core.text import storable
+from contentsvc_core.values import Value
 
 #: The number of commits per ``git log``, which holds all of them in memory.
 _COMMITS_AT_ONCE: Final = 4096
@@ -55,7 +55,7 @@ _NO_REPOSITORY: Final = "not a git repository"
 _PATHS_LIMIT: Final = MAX_PATHS + 1
 _FILE_STATE: Final = re.compile(r"\n?([A-Z])\d*")
 
-_COMMIT_FIELDS: Final = ("%H", "%T", "%an", "%ae", "%cn", "%ce", "%cI", "%B")
+_COMMIT_FIELDS: Final = ("%H", "%an", "%ae", "%cI", "%B")
 _TAG_FIELDS: Final = (
     "%(refname)",
     "%(objectname)",
@@ -72,12 +72,26 @@ _SIGNATURE: Final = re.compile(
 )
 
 
+#: Private e-mail addresses of code hosts: ``user@users.noreply.…``, ``1234+user@users.noreply.…``.
+_NOREPLY: Final = re.compile(r"(?:\d+\+)?(?P<user>[A-Za-z0-9][A-Za-z0-9-]*(?:\[bot\])?)@users\.noreply\.[^@]+")
+
+
 class GitFailed(Exception):
     """A git command failed; the message is for the user."""
 
 
 class NoRepository(GitFailed):
     """A path that is not inside a git repository."""
+
+
+@final
+class Tag(Value, frozen=True, kw_only=True):
+    name: str
+    commit_id: str
+    #: The annotation without its signature; ``None`` for a lightweight tag.
+    message: str | None
+    #: The creation time in ISO 8601; for a lightweight tag, the time of its commit. ``""``: git has no time.
+    created_at: str
 
 
 @final
@@ -185,7 +199,7 @@ class Checkout:
                 indexes[parent] = max(indexes.get(parent, 0), index)
         return [push[::-1] for push in reversed(newest_first)]
 
-    def commits(self, ids: Iterable[str]) -> Iterator[LocalCommit]:
+    def commits(self, ids: Iterable[str]) -> Iterator[Commit]:
         waiting = iter(ids)
         while batch := list(islice(waiting, _COMMITS_AT_ONCE)):
             fields = self._fields(
@@ -317,20 +331,24 @@ def _files(texts: Iterator[str]) -> tuple[dict[str, list[str]], str | None]:
     return files, None
 
 
-def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> LocalCommit:
-    commit_id, tree_id, author, author_email, committer, committer_email, committed_at, message = record
-    return LocalCommit(
+def _commit(record: tuple[str, ...], files: Mapping[str, Sequence[str]]) -> Commit:
+    commit_id, name, email, committed_at, message = record
+    return Commit(
         id=commit_id,
-        tree_id=tree_id,
-        author=Person(name=author, email=author_email),
-        committer=Person(name=committer, email=committer_email),
-        # Git leaves the placeholder where a time cannot be read, and writes 1970 for one that is too large.
-        committed_at=_NO_TIME if committed_at == "%cI" else committed_at,
         message=message.rstrip("\n"),
+        author=Author(name=name, email=email, username=username(email)),
+        # Git leaves the placeholder where a time cannot be read, and writes 1970 for one that is too large.
+        timestamp=_NO_TIME if committed_at == "%cI" else committed_at,
+        url="",
         added=tuple(files["A"]),
         modified=tuple(files["M"]),
         removed=tuple(files["D"]),
     )
+
+
+def username(email: str) -> str | None:
+    match = _NOREPLY.fullmatch(email)
+    return match["user"] if match else None
 
 
 def _unsigned(message: str) -> str:

@@ -10,14 +10,13 @@ from uuid import NAMESPACE_URL, uuid5
 import click
 import msgspec
 
-from contentsvc_cli.develop.changes import LocalCommit, Tag
-from contentsvc_cli.develop.git import Checkout, GitFailed, NoRepository
-from contentsvc_cli.develop.native_bodies import HostedRepository, login, push_body, release_body, stable_id
+from contentsvc_cli.develop.git import Checkout, GitFailed, NoRepository, Tag
+from contentsvc_cli.develop.native_bodies import HostedRepository, push_body, release_body, stable_id
 from contentsvc_cli.develop.recordings import RecordedDelivery, line_of
 from contentsvc_cli.terminal.waiting import waiting
+from contentsvc_core.events.normalized import MAX_COMMITS, Commit
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_full_name
 from contentsvc_core.text import one_line
-from contentsvc_core.webhooks.providers.native import MAX_COMMITS
 
 #: The web address of a repository without a remote; the name is reserved (RFC 2606).
 NO_HOST: Final = "https://codehost.example"
@@ -56,7 +55,7 @@ def deliveries(
     hosted: HostedRepository,
     pushes: Sequence[Sequence[str]],
     tags: Sequence[Tag],
-    commits: Callable[[Iterator[str]], Iterator[LocalCommit]],
+    commits: Callable[[Iterator[str]], Iterator[Commit]],
 ) -> Iterator[RecordedDelivery]:
     """Yield a history as deliveries, oldest first. ``tags`` whose commits are in no push are omitted."""
     for event, of, body in bodies(hosted, pushes, tags, commits):
@@ -69,27 +68,20 @@ def bodies(
     hosted: HostedRepository,
     pushes: Sequence[Sequence[str]],
     tags: Sequence[Tag],
-    commits: Callable[[Iterator[str]], Iterator[LocalCommit]],
+    commits: Callable[[Iterator[str]], Iterator[Commit]],
 ) -> Iterator[tuple[str, str, bytes]]:
     """Yield the deliveries' event type, commit id or tag, and body."""
     tagged: defaultdict[str, list[Tag]] = defaultdict(list)
     for tag in tags:
         tagged[tag.commit_id].append(tag)
     read = commits(chain.from_iterable(push[-MAX_COMMITS:] for push in pushes))
-    before = None
     for push in pushes:
         brought = tuple(islice(read, min(len(push), MAX_COMMITS)))
         head = brought[-1]
-        yield "push", head.id, msgspec.json.encode(push_body(hosted, brought, before=before))
-        before = head.id
+        yield "push", head.id, msgspec.json.encode(push_body(hosted, brought))
         for tag in chain.from_iterable(tagged[commit] for commit in push if commit in tagged):
-            body = release_body(
-                hosted,
-                tag=tag.name,
-                notes=notes(tag),
-                published_at=tag.created_at or head.committed_at,
-                by=login(head.author),
-            )
+            at = tag.created_at or head.timestamp
+            body = release_body(hosted, tag=tag.name, notes=notes(tag), published_at=at)
             yield "release", tag.name, msgspec.json.encode(body)
 
 

@@ -5,7 +5,6 @@ from typing import Final
 import click
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, headers_for, read_recording
-from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, fail, show_rows, wants_json
 from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import owned, receiver_of, with_app
@@ -22,13 +21,7 @@ _OK: Final = 200
 
 @click.command()
 @click.argument("recording", metavar="FILE.jsonl")
-@click.option(
-    "--integration",
-    "integration_id",
-    required=True,
-    shell_complete=integration_ids,
-    help="Integration of the deliveries.",
-)
+@click.option("--integration", "integration_id", required=True, help="Integration of the deliveries.")
 @JSON
 def receive(recording: str, integration_id: str) -> None:
     """Receive recorded deliveries directly, without a server: `-` reads standard input.

@@ -7,6 +7,7 @@ from attrs import frozen
 
 from contentsvc_cli.develop.git import Checkout
 from contentsvc_cli.develop.history import deliveries, hosted_repository
+from contentsvc_cli.develop.native_bodies import HostedRepository, release_body
 from contentsvc_cli.develop.recordings import RecordedDelivery
 from contentsvc_cli.start.sample import BRANCH, COMMITS, sample_history
 from contentsvc_cli.start.sample import REPOSITORY as SAMPLE_REPOSITORY
@@ -64,17 +65,9 @@ def sample(now: datetime) -> DemoHistory:
 
 def release_without_notes(history: DemoHistory) -> RecordedDelivery:
     page = f"https://codehost.example/{history.repository}"
-    body = {
-        "action": "published",
-        "release": {
-            "tag_name": history.next_tag,
-            "name": history.next_tag,
-            "body": None,
-            "draft": False,
-            "prerelease": False,
-            "published_at": history.released_at,
-            "html_url": f"{page}/releases/tag/{history.next_tag}",
-        },
-        "repository": {"id": history.repository_id, "full_name": history.repository, "html_url": page},
-    }
+    hosted = HostedRepository(
+        id=history.repository_id, full_name=history.repository, default_branch=history.branch, html_url=page
+    )
+    at, tag = history.released_at, history.next_tag
+    body = release_body(hosted, tag=tag, notes=None, published_at=at, prerelease=False)
     return RecordedDelivery(event="release", delivery=RELEASE, body=msgspec.json.encode(body))

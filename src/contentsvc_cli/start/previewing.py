@@ -6,8 +6,7 @@ from typing import Final, final
 
 from attrs import field, frozen
 
-from contentsvc_cli.develop.changes import Tag
-from contentsvc_cli.develop.git import Checkout, GitFailed
+from contentsvc_cli.develop.git import Checkout, GitFailed, Tag
 from contentsvc_cli.develop.history import bodies
 from contentsvc_cli.develop.native_bodies import HostedRepository
 from contentsvc_core.content.forms import write_content

@@ -6,9 +6,10 @@ from uuid import NAMESPACE_URL, uuid5
 
 import msgspec
 
-from contentsvc_cli.develop.changes import LocalCommit, Person
-from contentsvc_cli.develop.native_bodies import HostedRepository, login, push_body, release_body, sender
+from contentsvc_cli.develop.git import username
+from contentsvc_cli.develop.native_bodies import HostedRepository, push_body, release_body
 from contentsvc_cli.develop.recordings import RecordedDelivery
+from contentsvc_core.events.normalized import Author, Commit
 
 REPOSITORY: Final = "acme/lighthouse"
 REPOSITORY_ID: Final = 4242
@@ -18,10 +19,15 @@ _DELIVERIES: Final = uuid5(NAMESPACE_URL, "https://codehost.example/sample")
 _BEGAN: Final = datetime(2025, 9, 1, 8, 30, tzinfo=UTC)
 _BETWEEN_COMMITS: Final = timedelta(hours=5, minutes=20)
 
-_MARA: Final = Person(name="Mara Lindqvist", email="2041+maralind@users.noreply.codehost.example")
-_TOBI: Final = Person(name="Tobi Adeyemi", email="3377+tobi-a@users.noreply.codehost.example")
-_INES: Final = Person(name="Ines Kaya", email="ines@lighthouse.example")
-_BOT: Final = Person(name="shelf-bot[bot]", email="9001+shelf-bot[bot]@users.noreply.codehost.example")
+
+def _author(name: str, email: str) -> Author:
+    return Author(name=name, email=email, username=username(email))
+
+
+_MARA: Final = _author("Mara Lindqvist", "2041+maralind@users.noreply.codehost.example")
+_TOBI: Final = _author("Tobi Adeyemi", "3377+tobi-a@users.noreply.codehost.example")
+_INES: Final = _author("Ines Kaya", "ines@lighthouse.example")
+_BOT: Final = _author("shelf-bot[bot]", "9001+shelf-bot[bot]@users.noreply.codehost.example")
 
 _SLOW_BEAM: Final = "feat(beam): dim the beam while nobody is near (#18)"
 
@@ -42,7 +48,7 @@ def _id(message: str) -> str:
 
 
 COMMITS: Final = 36
-_STEPS: Final[tuple[tuple[tuple[Person, str], ...] | tuple[str, str | None], ...]] = (
+_STEPS: Final[tuple[tuple[tuple[Author, str], ...] | tuple[str, str | None], ...]] = (
     ((_MARA, "Initial commit"), (_MARA, "docs: say what a lighthouse is for")),
     (
         (_MARA, "feat(beam): turn the beam at a steady rate (#2)\n\nOne turn in ten seconds unless configured."),
@@ -152,19 +158,17 @@ def sample_history(
     """Return the sample since ``began`` as deliveries, oldest first; deterministic for the same arguments."""
     hosted = _hosted(repository, repository_id)
     at = began
-    before: str | None = None
     for number, step in enumerate(_STEPS):
         match step:
             case (str() as tag, notes):
-                body = release_body(hosted, tag=tag, notes=notes, published_at=_iso(at), by=login(_MARA))
+                body = release_body(hosted, tag=tag, notes=notes, published_at=_iso(at))
                 yield _recorded(hosted, "release", number, body)
             case _:
-                commits: list[LocalCommit] = []
+                commits: list[Commit] = []
                 for author, message in step:
                     at += pace
                     commits.append(_commit(author, message, at))
-                yield _recorded(hosted, "push", number, push_body(hosted, commits, before=before))
-                before = commits[-1].id
+                yield _recorded(hosted, "push", number, push_body(hosted, commits))
 
 
 def other_kinds(
@@ -174,31 +178,22 @@ def other_kinds(
     hosted = _hosted(repository, repository_id)
     at = _iso(when)
     commit = _commit(_TOBI, "feat(fog): try a deeper horn", when)
-    by = login(_TOBI)
     hook = {"type": "Repository", "id": 1, "name": "web", "active": True, "events": ["push", "release"]}
-    pushed = push_body(hosted, [commit], before=None, ref="refs/heads/deeper-horn")
-    tagged: dict[str, Any] = pushed | {"ref": "refs/tags/v2.0.0", "commits": [], "base_ref": f"refs/heads/{BRANCH}"}
-    deleted: dict[str, Any] = pushed | {
-        "before": commit.id,
-        "after": "0" * 40,
-        "created": False,
-        "deleted": True,
-        "commits": [],
-        "head_commit": None,
-        "compare": f"{hosted.html_url}/compare/{commit.id[:12]}...{'0' * 12}",
-    }
-    about = {"repository": hosted.native, "sender": sender(by)}
+    pushed = push_body(hosted, [commit], ref="refs/heads/deeper-horn")
+    tagged: dict[str, Any] = pushed | {"ref": "refs/tags/v2.0.0", "commits": []}
+    deleted: dict[str, Any] = pushed | {"deleted": True, "commits": [], "head_commit": None}
+    about = {"repository": pushed["repository"]}
     issue = {"id": 24, "number": 24, "title": "The horn is out of tune", "state": "open", "body": None}
-    draft = release_body(hosted, tag="v2.2.0", notes=None, published_at=None, by=by, action="created", draft=True)
+    draft = release_body(hosted, tag="v2.2.0", notes=None, published_at=None, action="created", draft=True)
     kinds: Sequence[tuple[str, dict[str, Any]]] = (
         ("ping", {"zen": "Steady light, steady hands.", "hook_id": 1, "hook": hook, **about}),
         ("push", pushed),
         ("push", tagged),
         ("push", deleted),
         ("release", draft),
-        ("release", release_body(hosted, tag="v2.0.0", notes=_NOTES, published_at=at, by=by, action="edited")),
+        ("release", release_body(hosted, tag="v2.0.0", notes=_NOTES, published_at=at, action="edited")),
         ("release", draft | {"action": "published"}),
-        ("release", release_body(hosted, tag="v2.2.0-rc.1", notes=None, published_at=at, by=by, action="prereleased")),
+        ("release", release_body(hosted, tag="v2.2.0-rc.1", notes=None, published_at=at, action="prereleased")),
         ("issues", {"action": "opened", "issue": issue, **about}),
         ("star", {"action": "created", "starred_at": at, **about}),
     )
@@ -215,15 +210,8 @@ def _hosted(full_name: str, repository_id: int) -> HostedRepository:
     )
 
 
-def _commit(author: Person, message: str, at: datetime) -> LocalCommit:
-    return LocalCommit(
-        id=_id(message),
-        tree_id=_id(f"tree of {message}"),
-        author=author,
-        committer=author,
-        committed_at=_iso(at),
-        message=message,
-    )
+def _commit(author: Author, message: str, at: datetime) -> Commit:
+    return Commit(id=_id(message), message=message, author=author, timestamp=_iso(at), url="")
 
 
 def _iso(at: datetime) -> str:

@@ -75,8 +75,6 @@ IDS: Final[Mapping[str, _Completion]] = {
         lambda stores, owner: stores.triggers.all_of(owner), lambda trigger: trigger.name or trigger.output_type.value
     ),
 }
-integration_ids: Final = IDS["integration"]
-trigger_ids: Final = IDS["trigger"]
 
 
 def connected_repository_ids(ctx: click.Context, _: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from contentsvc_cli.searching import SINCE
 from contentsvc_cli.servers import part
-from contentsvc_cli.terminal.completing import integration_ids
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, misused, say, show, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
@@ -81,7 +80,7 @@ def _lines(log: Mapping[str, Any], explanation: Mapping[str, Any]) -> Mapping[st
     type=click.Choice([outcome.value for outcome in LogOutcome]),
     help="Only deliveries with this outcome. Repeat for several.",
 )
-@click.option("--integration", metavar="ID", shell_complete=integration_ids, help="Only entries of this integration.")
+@click.option("--integration", metavar="ID", help="Only entries of this integration.")
 @click.option("--event", metavar="WORD", help="Only entries of this event type, e.g. 'push'.")
 @click.option("--text", help="Only entries with this text in title, delivery id, error or reason.")
 @SINCE

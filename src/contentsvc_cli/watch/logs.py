@@ -3,16 +3,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from contentsvc_cli.searching import SINCE, show_list
-from contentsvc_cli.terminal.completing import integration_ids
-from contentsvc_cli.terminal.output import (
-    ALL,
-    LIMIT,
-    ORGANIZATION,
-    fetched,
-    list_output,
-    misused,
-    wants_json,
-)
+from contentsvc_cli.terminal.output import ALL, LIMIT, ORGANIZATION, fetched, list_output, misused, wants_json
 from contentsvc_cli.watch.entries import replay, show_log
 from contentsvc_core.application import Application
 from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
@@ -34,7 +25,6 @@ INTEGRATIONS: Final = click.option(
     "integrations",
     multiple=True,
     metavar="ID",
-    shell_complete=integration_ids,
     help="Only entries of this integration. Repeat for several.",
 )
 TEXT: Final = click.option(

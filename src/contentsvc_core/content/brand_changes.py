@@ -137,7 +137,7 @@ def add_brand(brands: Collection[BrandIdentity], brand: BrandIdentity) -> BrandI
     same = _with_id(brands, brand.id)
     if same is not None:
         return same
-    if _is_taken(brands, brand):
+    if is_taken(brands, brand.name):
         return BRAND_NAME_TAKEN
     return evolve(brand, is_default=not any(each.is_default for each in brands))
 
@@ -152,7 +152,7 @@ def change_brand(
     changed = change.of(brand)
     if isinstance(changed, Refusal):
         return changed
-    if _is_taken(brands, changed):
+    if is_taken(brands, changed.name, by_another_than=brand_id):
         return BRAND_NAME_TAKEN
     former = [each for each in brands if each.is_default and changed.is_default and each.id != brand_id]
     return [*(evolve(each, is_default=False) for each in former), changed]
@@ -170,5 +170,5 @@ def _with_id(brands: Iterable[BrandIdentity], brand_id: str) -> BrandIdentity | 
     return next((each for each in brands if each.id == brand_id), None)
 
 
-def _is_taken(brands: Iterable[BrandIdentity], brand: BrandIdentity) -> bool:
-    return any(each.id != brand.id and name_key(each.name) == name_key(brand.name) for each in brands)
+def is_taken(brands: Iterable[BrandIdentity], name: str, *, by_another_than: str | None = None) -> bool:
+    return any(each.id != by_another_than and name_key(each.name) == name_key(name) for each in brands)

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, Final, Literal, Self, TypedDict, TypeVar, cast, final
+from typing import Any, Final, Literal, Self, TypedDict, TypeVar, final
 
 from attrs import Factory, field, frozen
 from msgspec import Struct, to_builtins
 
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.lists.cursors import Cursor
+from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 
 #: The longest Markdown of a post, in characters: longer posts cannot be edited.
@@ -224,17 +225,7 @@ class PostBody(Struct, frozen=True, kw_only=True, rename="camel"):
 
     @classmethod
     def of(cls, post: Post) -> Self:
-        return cls(
-            id=post.id,
-            title=post.title,
-            content=post.content,
-            markdown=post.markdown,
-            content_type=post.content_type,
-            source_metadata=cast("PostSourceBody | None", post_metadata(post)),
-            status=post.status,
-            created_at=iso_ms(post.created_at),
-            updated_at=iso_ms(post.updated_at),
-        )
+        return body_of(cls, post, source_metadata=post_metadata(post))
 
 
 def post_body(post: Post) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any, final
+from typing import final
 from zoneinfo import ZoneInfo
 
 from contentsvc_core.content.posts import ContentType, Label, PostStatus
-from contentsvc_core.lists.parameters import bad_query, choices, listed, read_time
+from contentsvc_core.lists.parameters import all_read, bad_query, choices, listed, read_time
 from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.text import one_line
@@ -57,18 +57,14 @@ def read_post_query(parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE
     order_by = orders.get(order_name := parameters.get("orderBy", "") or PostOrder.CREATED_AT.value)
     if order_by is None:
         return bad_query("orderBy", f"'{one_line(order_name, 64)}' is not one of {', '.join(orders)}")
-    read: dict[str, Any] = {
-        "statuses": choices("status", parameters.get("status", ""), PostStatus),
-        "content_types": choices("contentType", parameters.get("contentType", ""), ContentType),
-        "labels": choices("label", parameters.get("label", ""), Label),
-        "terms": read_terms(parameters.get("query", "")),
-        "since": read_time("since", parameters.get("since", ""), zone),
-        "until": read_time("until", parameters.get("until", ""), zone),
-    }
-    if (refused := next((value for value in read.values() if isinstance(value, Refusal)), None)) is not None:
-        return refused
-    return PostQuery(
-        **read,
+    return all_read(
+        PostQuery,
+        statuses=choices("status", parameters.get("status", ""), PostStatus),
+        content_types=choices("contentType", parameters.get("contentType", ""), ContentType),
+        labels=choices("label", parameters.get("label", ""), Label),
+        terms=read_terms(parameters.get("query", "")),
+        since=read_time("since", parameters.get("since", ""), zone),
+        until=read_time("until", parameters.get("until", ""), zone),
         repositories=listed(parameters.get("repository", "")),
         ascending=sort == "asc",
         order_by=order_by,

@@ -1,4 +1,5 @@
 import re
+from collections.abc import Callable
 from datetime import datetime
 from enum import Enum
 from typing import Final, TypeVar
@@ -13,11 +14,18 @@ from contentsvc_core.zones import DEFAULT_ZONE, instant_at
 _DATE: Final = late(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt].*)?", re.ASCII)
 _OFFSET: Final = late(r"(?<=:[0-9]{2}) (?=[0-9]{2}:?[0-9]{2}$)")
 _HAS_OFFSET: Final = late(r"[Tt].*([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$", re.ASCII)
+_Query = TypeVar("_Query")
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
 def bad_query(parameter: str, fault: str) -> Refusal:
     return Refusal(RefusalKind.QUERY, f"Invalid {FIELD}: {fault}", parameter)
+
+
+def all_read(build: Callable[..., _Query], **parts: object) -> _Query | Refusal:
+    """Return what ``build`` makes of the parts, or the first part that is a refusal."""
+    refused = next((part for part in parts.values() if isinstance(part, Refusal)), None)
+    return build(**parts) if refused is None else refused
 
 
 def listed(text: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.recipients import Recipient, RecipientBody
 from contentsvc_core.outgoing.targets import addresses_of, shown_target
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
-from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.schemas import body_of
 
 #: The prefix of an endpoint's id. Outgoing log entries have this id in place of an integration's.
 ENDPOINT_PREFIX: Final = "whe_"
@@ -143,17 +143,5 @@ class EndpointBody(Struct, rename="camel", frozen=True, kw_only=True):
     @classmethod
     def of(cls, endpoint: WebhookEndpoint, known: Mapping[str, Recipient]) -> Self:
         """Return the body; ``known`` are the organization's recipients by address."""
-        until = endpoint.previous_secret_until
-        return cls(
-            id=endpoint.id,
-            url=endpoint.url,
-            description=endpoint.description,
-            format=endpoint.format,
-            event_types=list(endpoint.event_types),
-            enabled=endpoint.enabled,
-            disabled_reason=endpoint.disabled_reason,
-            consecutive_failures=endpoint.failures,
-            previous_secret_until=None if until is None else iso_ms(until),
-            created_at=iso_ms(endpoint.created_at),
-            recipients=[RecipientBody.of(address, known) for address in endpoint.addresses],
-        )
+        recipients = [RecipientBody.of(address, known) for address in endpoint.addresses]
+        return body_of(cls, endpoint, consecutive_failures=endpoint.failures, recipients=recipients)

@@ -116,26 +116,17 @@ def endpoint_disabled(
     at: datetime,
 ) -> Occurrence:
     """Return the event of an endpoint that the service has disabled; its URL may be a secret and is left out."""
-    data = {"id": endpoint_id, "description": description, "target": target, "reason": reason, "disabledAt": iso_ms(at)}
-    return Occurrence(
-        organization_id=organization_id,
-        type=EventType.ENDPOINT_DISABLED,
-        key=f"{endpoint_id}/{iso_ms(at)}",
-        data=data,
-        at=at,
-        since=at,
-    )
+    data = {"description": description, "target": target, "reason": reason, "disabledAt": iso_ms(at)}
+    return state_changed(EventType.ENDPOINT_DISABLED, organization_id, endpoint_id, data, at)
 
 
-def integration_changed(
-    kind: EventType, organization_id: str, integration_id: str, data: Mapping[str, Any], at: datetime
-) -> Occurrence:
-    """Return the event of an integration that fails or has recovered; ``data`` are its further fields."""
+def state_changed(kind: EventType, organization_id: str, id_: str, data: Mapping[str, Any], at: datetime) -> Occurrence:
+    """Return the event of an integration or an endpoint whose state has changed; ``data`` are its further fields."""
     return Occurrence(
         organization_id=organization_id,
         type=kind,
-        key=f"{integration_id}/{iso_ms(at)}",
-        data={"id": integration_id, **data},
+        key=f"{id_}/{iso_ms(at)}",
+        data={"id": id_, **data},
         at=at,
         since=at,
     )

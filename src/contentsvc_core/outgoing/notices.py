@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final, cast, final
 from urllib.parse import quote
 
@@ -63,26 +64,14 @@ def defused(text: str) -> str:
 _NoticeParts = tuple[str, str, tuple[Link, ...], bool]
 
 
-def _post_created(message: Message, pages: str) -> _NoticeParts:
-    return (*_of_post("Written", "was written", message.data), _post_links("Open the post", message, pages), False)
-
-
-def _post_published(message: Message, pages: str) -> _NoticeParts:
-    return (*_of_post("Published", "is published", message.data), _post_links("Open the post", message, pages), False)
-
-
-def _draft_waiting(message: Message, pages: str) -> _NoticeParts:
-    lines = _of_post("Draft waiting", "waits for an editor", message.data)
-    return (*lines, _post_links("Edit and publish", message, pages), False)
-
-
-def _of_post(begin: str, state: str, data: Mapping[str, Any]) -> tuple[str, str]:
+def _of_post(begin: str, state: str, label: str, message: Message, pages: str) -> _NoticeParts:
+    data = message.data
     title = one_line(_text(data, "title"), TITLE_LIMIT)
     content = _CONTENT.get(_text(data, "contentType"), "post")
     metadata = data.get("sourceMetadata")
     names = cast("dict[str, object]", metadata).get("repositories") if isinstance(metadata, dict) else None
     whence = f" of {_listed(names)}" if names else ""
-    return f"{begin}: {title}", f"The {content}{whence} {state}."
+    return f"{begin}: {title}", f"The {content}{whence} {state}.", (_link(label, f"{pages}/posts", data),), False
 
 
 def _run_failed(message: Message, pages: str) -> _NoticeParts:
@@ -128,19 +117,15 @@ def _of_another_type(message: Message, pages: str) -> _NoticeParts:
 
 
 _COMPOSERS: Final = {
-    EventType.POST_CREATED.value: _post_created,
-    EventType.POST_PUBLISHED.value: _post_published,
-    EventType.DRAFT_WAITING.value: _draft_waiting,
+    EventType.POST_CREATED.value: partial(_of_post, "Written", "was written", "Open the post"),
+    EventType.POST_PUBLISHED.value: partial(_of_post, "Published", "is published", "Open the post"),
+    EventType.DRAFT_WAITING.value: partial(_of_post, "Draft waiting", "waits for an editor", "Edit and publish"),
     EventType.RUN_FAILED.value: _run_failed,
     EventType.INTEGRATION_FAILING.value: _integration_failing,
     EventType.INTEGRATION_RECOVERED.value: _integration_recovered,
     EventType.ENDPOINT_DISABLED.value: _endpoint_disabled,
     TEST_TYPE: _test,
 }
-
-
-def _post_links(label: str, message: Message, pages: str) -> tuple[Link, ...]:
-    return (_link(label, f"{pages}/posts", message.data),)
 
 
 def _link(label: str, base: str, data: Mapping[str, Any], name: str = "id") -> Link:

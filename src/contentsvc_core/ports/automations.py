@@ -4,7 +4,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.workflows.automations import Automation, DueAutomation, Firing
+from contentsvc_core.workflows.automations import Automation, DueAutomation, Firing, as_it_is
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 
@@ -22,7 +22,7 @@ class Automations(Protocol[_Automation]):
         self,
         automation: _Automation,
         *,
-        zone: ZoneInfo | None = None,
+        timed: Callable[[_Automation, ZoneInfo], _Automation | Refusal] = as_it_is,
         checks_brand: bool = False,
         at_most: int | None = None,
     ) -> _Automation | Refusal:
@@ -30,8 +30,8 @@ class Automations(Protocol[_Automation]):
 
         Of equal ones (:meth:`~contentsvc_core.workflows.automations.Automation.does_the_same_as`) that are added
         concurrently, one is stored. One beyond ``at_most`` (``None``: the usual number), counted in the same
-        transaction, is refused. With ``zone``, the organization must have this time zone: else ``ZONE_CHANGED``. With
-        ``checks_brand``, the named identity must exist, and cannot be deleted meanwhile.
+        transaction, is refused. ``timed`` is a pure function that returns the automation with its times in the time
+        zone of the organization. With ``checks_brand``, the named identity must exist, and cannot be deleted meanwhile.
         """
         ...
 
@@ -45,16 +45,15 @@ class Automations(Protocol[_Automation]):
         self,
         organization_id: str,
         automation_id: str,
-        change: Callable[[_Automation], _Automation | Refusal],
+        change: Callable[[_Automation, ZoneInfo], _Automation | Refusal],
         *,
-        zone: ZoneInfo | None = None,
         checks_brand: bool = False,
     ) -> _Automation | Refusal:
-        """Apply ``change`` to the current automation, and return the new one.
+        """Apply ``change`` to the current automation and the organization's time zone, and return the new one.
 
         No other change and no firing comes between read and write. ``change`` is a pure function, may be called several
-        times, and keeps the ids. With a refusal, its own or one of ``change``, nothing was written. ``zone`` and
-        ``checks_brand`` are conditions as in :meth:`add`.
+        times, and keeps the ids. With a refusal, its own or one of ``change``, nothing was written. ``checks_brand`` is
+        a condition as in :meth:`add`.
         """
         ...
 

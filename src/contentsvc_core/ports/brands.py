@@ -34,10 +34,6 @@ class BrandIdentities(Protocol):
 
     async def default(self, organization_id: str) -> BrandIdentity | None: ...
 
-    async def is_taken(self, organization_id: str, name: str) -> bool:
-        """Check whether an identity has a name, compared without case. :meth:`add` checks again."""
-        ...
-
     async def change(self, organization_id: str, brand_id: str, change: BrandChange) -> BrandIdentity | Refusal:
         """Apply a change in one transaction; a new default replaces the former one. A refusal writes nothing."""
         ...

@@ -70,10 +70,6 @@ class RunLists(Protocol):
         """Return the id of the log entry of a run's delivery; ``None``: no delivery, or the entry was swept."""
         ...
 
-    async def run_of_post(self, organization_id: str, post_id: str) -> str | None:
-        """Return the id of the run that has written a post; ``None``: the post is unknown, or no run has written it."""
-        ...
-
     async def post_titles(self, organization_id: str, post_ids: Collection[str]) -> Mapping[str, str]:
         """Return the titles of posts by their ids; deleted posts are left out."""
         ...

@@ -1,9 +1,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, NotRequired, TypedDict, assert_never, final
-
-from attrs import frozen
+from typing import Any, Final, NotRequired, TypedDict, assert_never
 
 from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.lists.terms import Term
@@ -47,32 +45,15 @@ class HitBody(TypedDict):
     createdAt: str
 
 
-@final
-@frozen(kw_only=True)
-class Excerpt:
-    text: str
-    ref: str | None = None
-    url: str | None = None
-
-    @property
-    def body(self) -> ExcerptBody:
-        body = ExcerptBody(text=self.text)
-        if self.ref:
-            body["ref"] = self.ref
-        if self.url:
-            body["url"] = self.url
-        return body
-
-
-def record_excerpts(record: ContextRecord, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
+def record_excerpts(record: ContextRecord, terms: Sequence[Term]) -> list[ExcerptBody]:
     """Return the parts of a record that have most of the searched words, in their order; else the first ones."""
     return _best(_record_parts(record), terms)
 
 
-def post_excerpts(markdown: str, terms: Sequence[Term]) -> tuple[Excerpt, ...]:
+def post_excerpts(markdown: str, terms: Sequence[Term]) -> list[ExcerptBody]:
     """Return the lines of a post's text that have most of the searched words, in their order; else the first ones."""
     plain = _EMPHASIS.sub("", _BEGIN.sub("", _LINK.sub(r"\1", markdown[: _LINES * _LENGTH])))
-    return _best((Excerpt(text=line) for line in _lines(plain)), terms)
+    return _best((ExcerptBody(text=line) for line in _lines(plain)), terms)
 
 
 def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> HitBody:
@@ -82,7 +63,7 @@ def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> HitBody:
         "metadata": record.metadata,
         "action": record.event.action,
         "deliveryId": record.delivery_id,
-        "excerpts": [excerpt.body for excerpt in record_excerpts(record, terms)],
+        "excerpts": record_excerpts(record, terms),
         "createdAt": iso_ms(record.created_at),
     }
 
@@ -90,10 +71,10 @@ def record_hit_body(record: ContextRecord, terms: Sequence[Term]) -> HitBody:
 def post_hit_body(post: Mapping[str, Any], terms: Sequence[Term]) -> dict[str, Any]:
     """Return the wire form of a matching post, of its whole wire form: excerpts replace its text."""
     hit = {name: post[name] for name in ("id", "title", "contentType", "status", "createdAt", "updatedAt")}
-    return {**hit, "excerpts": [excerpt.body for excerpt in post_excerpts(post["markdown"], terms)]}
+    return {**hit, "excerpts": post_excerpts(post["markdown"], terms)}
 
 
-def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:
+def _record_parts(record: ContextRecord) -> Iterator[ExcerptBody]:
     event = record.event
     match event:
         case Push():
@@ -103,11 +84,10 @@ def _record_parts(record: ContextRecord) -> Iterator[Excerpt]:
                 # Both are cut first: a message may have megabytes.
                 message = commit.message[: 8 * _LENGTH]
                 text = one_line(f"{message} ({author[:_LENGTH]})" if author else message, _LENGTH)
-                yield Excerpt(text=text, ref=one_line(commit.id, _REF_LIMIT), url=_web_page(commit.url))
+                yield _excerpt(text, commit.id, commit.url)
         case Release():
             for line in (event.name or event.tag_name, *_lines(event.body or "")):
-                text = one_line(line, _LENGTH)
-                yield Excerpt(text=text, ref=one_line(event.tag_name, _REF_LIMIT), url=_web_page(event.url))
+                yield _excerpt(one_line(line, _LENGTH), event.tag_name, event.url)
         case _:
             assert_never(event)
 
@@ -118,21 +98,26 @@ def _lines(text: str) -> Iterator[str]:
             yield cleaned
 
 
-def _web_page(url: str) -> str | None:
-    return url if len(url) <= _URL_LIMIT and _WEB.fullmatch(url) and not has_controls(url) else None
+def _excerpt(text: str, ref: str, url: str) -> ExcerptBody:
+    body = ExcerptBody(text=text)
+    if line := one_line(ref, _REF_LIMIT):
+        body["ref"] = line
+    if len(url) <= _URL_LIMIT and _WEB.fullmatch(url) and not has_controls(url):
+        body["url"] = url
+    return body
 
 
-def _best(parts: Iterator[Excerpt], terms: Sequence[Term]) -> tuple[Excerpt, ...]:
+def _best(parts: Iterator[ExcerptBody], terms: Sequence[Term]) -> list[ExcerptBody]:
     included = [term for term in terms if not term.is_excluded]
     if not included:
-        return tuple(islice(parts, _PARTS))
+        return list(islice(parts, _PARTS))
     compared = list(islice(parts, _COMPARED))
     scores = [_score(part, included) for part in compared]
     best = sorted(range(len(compared)), key=lambda index: (-scores[index], index))[:_PARTS]
     chosen = [index for index in best if scores[index]] or best
-    return tuple(compared[index] for index in sorted(chosen))
+    return [compared[index] for index in sorted(chosen)]
 
 
-def _score(part: Excerpt, terms: Sequence[Term]) -> int:
-    words = frozenset(words_of((part.text, part.ref or "")))
+def _score(part: ExcerptBody, terms: Sequence[Term]) -> int:
+    words = frozenset(words_of((part["text"], part.get("ref", ""))))
     return sum(term.matches(words) for term in terms)

@@ -1,5 +1,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final, Generic, TypeVar, final
 from zoneinfo import ZoneInfo
 
@@ -7,7 +8,7 @@ from attrs import field, frozen
 
 from contentsvc_core.content.posts import ContentType, PostStatus
 from contentsvc_core.events.normalized import Push, Release
-from contentsvc_core.lists.parameters import bad_query, choices, listed, read_time
+from contentsvc_core.lists.parameters import all_read, bad_query, choices, listed, read_time
 from contentsvc_core.lists.terms import Term, read_terms
 from contentsvc_core.read_model import folded
 from contentsvc_core.refusals import Refusal
@@ -53,33 +54,23 @@ class Hits(Generic[_Item]):
 
 def read_context_search(parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE) -> ContextSearch | Refusal:
     """Read ``query``, ``repository``, ``eventType`` (a comma list) and ``since``; empty parameters are ignored."""
-    terms = read_terms(parameters.get("query", ""))
-    if isinstance(terms, Refusal):
-        return terms
     event_types = listed(parameters.get("eventType", ""))
-    for value in event_types:
-        if value not in EVENT_TYPES:
-            return bad_query("eventType", f"'{one_line(value, 64)}' is not one of {', '.join(EVENT_TYPES)}")
-    since = read_time("since", parameters.get("since", ""), zone)
-    if isinstance(since, Refusal):
-        return since
-    return ContextSearch(
-        terms=terms, repository=parameters.get("repository", "").strip(), event_types=event_types, since=since
+    unknown = next((value for value in event_types if value not in EVENT_TYPES), None)
+    if unknown is not None:
+        return bad_query("eventType", f"'{one_line(unknown, 64)}' is not one of {', '.join(EVENT_TYPES)}")
+    return all_read(
+        partial(ContextSearch, repository=parameters.get("repository", "").strip(), event_types=event_types),
+        terms=read_terms(parameters.get("query", "")),
+        since=read_time("since", parameters.get("since", ""), zone),
     )
 
 
 def read_post_search(parameters: Mapping[str, str]) -> PostSearch | Refusal:
     """Read ``query``, ``status`` and ``contentType`` (comma lists) and ``since``; empty parameters are ignored."""
-    terms = read_terms(parameters.get("query", ""))
-    if isinstance(terms, Refusal):
-        return terms
-    statuses = choices("status", parameters.get("status", ""), PostStatus)
-    if isinstance(statuses, Refusal):
-        return statuses
-    content_types = choices("contentType", parameters.get("contentType", ""), ContentType)
-    if isinstance(content_types, Refusal):
-        return content_types
-    since = read_time("since", parameters.get("since", ""))
-    if isinstance(since, Refusal):
-        return since
-    return PostSearch(terms=terms, statuses=statuses, content_types=content_types, since=since)
+    return all_read(
+        PostSearch,
+        terms=read_terms(parameters.get("query", "")),
+        statuses=choices("status", parameters.get("status", ""), PostStatus),
+        content_types=choices("contentType", parameters.get("contentType", ""), ContentType),
+        since=read_time("since", parameters.get("since", "")),
+    )

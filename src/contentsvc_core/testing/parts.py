@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from itertools import count
 from typing import Any, Final, final
+from zoneinfo import ZoneInfo
 
 from attrs import evolve
 
@@ -58,9 +59,9 @@ class PlainSteps:
         return await step()
 
 
-def switched(*, enabled: bool) -> Callable[[Trigger], Trigger]:
+def switched(*, enabled: bool) -> Callable[[Trigger, ZoneInfo], Trigger]:
     """Return a change that enables or disables a trigger, for :meth:`.Automations.change`."""
-    return lambda trigger: evolve(trigger, enabled=enabled)
+    return lambda trigger, _: evolve(trigger, enabled=enabled)
 
 
 def address(

@@ -1,5 +1,6 @@
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import Final, TypeVar, final
 
 from attrs import evolve, field, frozen
@@ -23,6 +24,7 @@ _NO_HOOK: Final = HostRefusal(
 @final
 @frozen(kw_only=True)
 class HostAccess:
+    integration: Integration
     host: CodeHost
     token: str = field(repr=False)
     hook_id: str | None
@@ -62,69 +64,59 @@ class CodeHostService:
         if access is None or access.token is None:
             return ByHand()
         host = await self.host(integration.provider, patient=patient)
-        return (
-            host if isinstance(host, HostRefusal) else HostAccess(host=host, token=access.token, hook_id=access.hook_id)
-        )
+        if isinstance(host, HostRefusal):
+            return host
+        return HostAccess(integration=integration, host=host, token=access.token, hook_id=access.hook_id)
 
     def url(self, integration: Integration, repository: Repository) -> str:
         return webhook_url(self._base_url, integration, repository.id)
 
     async def create_hook(
-        self, reach: HostAccess, integration: Integration, repository: Repository, secret: str
+        self, reach: HostAccess, repository: Repository, secret: str
     ) -> HostAnswer[str] | HostRefusal:
         """Create a repository's hook; a hook with an unknown outcome is removed again."""
-        hook = Hook(url=self.url(integration, repository), secret=secret)
+        hook = Hook(url=self.url(reach.integration, repository), secret=secret)
 
         async def create() -> HostAnswer[str] | HostRefusal:
             answer = await reach.host.create_hook(repository.full_name, hook, token=reach.token)
             if isinstance(answer, HostRefusal) and answer.fault.is_unknown:
-                refusal = await self.take_back(reach, integration, repository)
+                refusal = await self.take_back(reach, repository)
                 if refusal is not None:
                     advice = f"a webhook may be left there: remove the one that delivers to {hook.url}"
                     return evolve(answer, reason=f"{answer.reason}; {advice}")
             return answer
 
-        return await self._recorded("Webhook creation", "create_hook", integration, repository, create)
+        return await self._recorded("Webhook creation", "create_hook", reach, repository, create)
 
-    async def take_back(
-        self, reach: HostAccess, integration: Integration, repository: Repository
-    ) -> HostRefusal | None:
+    async def take_back(self, reach: HostAccess, repository: Repository) -> HostRefusal | None:
         """Delete a hook that may have been created just now, without a log entry; ``None``: no hook is left."""
         reach = evolve(reach, host=reach.host.within(self._patience_s * _RESERVED))
-        removed = await self._remove(reach, integration, repository)
+        removed = await self._remove(reach, repository)
         return removed if isinstance(removed, HostRefusal) else None
 
     async def change_secret(
-        self, reach: HostAccess, integration: Integration, repository: Repository, secret: str
+        self, reach: HostAccess, repository: Repository, secret: str
     ) -> HostAnswer[None] | HostRefusal:
 
         async def change() -> HostAnswer[None] | HostRefusal:
-            hook_id = await self.hook_id(reach, integration, repository)
+            hook_id = await self.hook_id(reach, repository)
             if isinstance(hook_id, HostRefusal):
                 return hook_id
             return await reach.host.change_secret(repository.full_name, hook_id, secret, token=reach.token)
 
-        return await self._recorded("Webhook secret change", "change_secret", integration, repository, change)
+        return await self._recorded("Webhook secret change", "change_secret", reach, repository, change)
 
-    async def remove_hook(
-        self, reach: HostAccess, integration: Integration, repository: Repository
-    ) -> HostAnswer[None] | HostRefusal:
+    async def remove_hook(self, reach: HostAccess, repository: Repository) -> HostAnswer[None] | HostRefusal:
         """Delete a repository's hook; a hook that is gone already counts as success."""
-
-        async def remove() -> HostAnswer[None] | HostRefusal:
-            return await self._remove(reach, integration, repository)
-
-        return await self._recorded("Webhook removal", "remove_hook", integration, repository, remove)
+        remove = partial(self._remove, reach, repository)
+        return await self._recorded("Webhook removal", "remove_hook", reach, repository, remove)
 
     async def redeliver(
-        self, reach: HostAccess, integration: Integration, repository: Repository, hook_id: str, attempt: HostDelivery
+        self, reach: HostAccess, repository: Repository, hook_id: str, attempt: HostDelivery
     ) -> HostAnswer[None] | HostRefusal:
-
-        async def redeliver() -> HostAnswer[None] | HostRefusal:
-            return await reach.host.redeliver(repository.full_name, hook_id, attempt.id, token=reach.token)
-
+        redeliver = partial(reach.host.redeliver, repository.full_name, hook_id, attempt.id, token=reach.token)
         return await self._recorded(
-            "Redelivery request", "redeliver", integration, repository, redeliver, reference_id=attempt.delivery_id
+            "Redelivery request", "redeliver", reach, repository, redeliver, reference_id=attempt.delivery_id
         )
 
     async def note_refusal(
@@ -140,41 +132,39 @@ class CodeHostService:
         with suppress(StoreUnavailable):
             await self._journal.append(entry)
 
-    async def hook_id(self, reach: HostAccess, integration: Integration, repository: Repository) -> str | HostRefusal:
+    async def hook_id(self, reach: HostAccess, repository: Repository) -> str | HostRefusal:
         """Return the id of a repository's hook, looked up by its address if it is not stored."""
-        if reach.hook_id is not None and repository == integration.repositories[0]:
+        if reach.hook_id is not None and repository == reach.integration.repositories[0]:
             return reach.hook_id
-        path = webhook_path(integration, repository.id)
+        path = webhook_path(reach.integration, repository.id)
         answer = await reach.host.find_hook(repository.full_name, path, token=reach.token)
         if isinstance(answer, HostRefusal):
             return answer
         return _NO_HOOK if answer.value is None else answer.value
 
-    async def _remove(
-        self, reach: HostAccess, integration: Integration, repository: Repository
-    ) -> HostAnswer[None] | HostRefusal:
-        hook_id = await self.hook_id(reach, integration, repository)
+    async def _remove(self, reach: HostAccess, repository: Repository) -> HostAnswer[None] | HostRefusal:
+        hook_id = await self.hook_id(reach, repository)
         if isinstance(hook_id, HostRefusal):
             return _gone(hook_id)
         removed = await reach.host.remove_hook(repository.full_name, hook_id, token=reach.token)
         if not isinstance(removed, HostRefusal) or removed.status != _NOT_FOUND:
             return removed
         # The hook is missing or hidden: the list of hooks distinguishes the two.
-        again = await self.hook_id(evolve(reach, hook_id=None), integration, repository)
+        again = await self.hook_id(evolve(reach, hook_id=None), repository)
         return _gone(_NO_HOOK) if again is _NO_HOOK else removed
 
     async def _recorded(
         self,
         title: str,
         operation: str,
-        integration: Integration,
+        reach: HostAccess,
         repository: Repository,
         call: Callable[[], Awaitable[HostAnswer[_Value] | HostRefusal]],
         *,
         reference_id: str | None = None,
     ) -> HostAnswer[_Value] | HostRefusal:
         """Call between two writes of a log entry: if a crash interrupts the call, the entry stays pending."""
-        entry = self._entry(title, operation, integration, repository, reference_id=reference_id)
+        entry = evolve(self._entry(title, operation, reach.integration, repository), reference_id=reference_id)
         await self._journal.append(entry)
         try:
             answered = await call()
@@ -190,21 +180,13 @@ class CodeHostService:
         await self._finish(ended)
         return answered
 
-    def _entry(
-        self,
-        title: str,
-        operation: str,
-        integration: Integration,
-        repository: Repository,
-        *,
-        reference_id: str | None = None,
-    ) -> LogEntry:
+    def _entry(self, title: str, operation: str, integration: Integration, repository: Repository) -> LogEntry:
         return LogEntry(
             id=self._ids.new_id("log_"),
             organization_id=integration.organization_id,
             integration_id=integration.id,
             repository_id=repository.id,
-            reference_id=reference_id,
+            reference_id=None,
             title=title,
             integration_type=integration.provider,
             direction=Direction.OUTGOING,

@@ -108,25 +108,24 @@ class Connector:
         )
         if token is None or isinstance(host, HostRefusal):
             return connected
-        reach = HostAccess(host=host, token=token, hook_id=None)
-        refused = await self._create_hook(reach, integration, repository, secret)
+        reach = HostAccess(integration=integration, host=host, token=token, hook_id=None)
+        refused = await self._create_hook(reach, repository, secret)
         return connected if refused is None else refused
 
-    async def _create_hook(
-        self, reach: HostAccess, integration: Integration, repository: Repository, secret: str
-    ) -> Refusal | None:
+    async def _create_hook(self, reach: HostAccess, repository: Repository, secret: str) -> Refusal | None:
+        integration = reach.integration
         try:
-            answer = await self._calls.create_hook(reach, integration, repository, secret)
+            answer = await self._calls.create_hook(reach, repository, secret)
             if isinstance(answer, HostAnswer):
                 reach = evolve(reach, hook_id=answer.value)
                 if await self._hooks.note_hook(integration.organization_id, integration.id, answer.value):
                     return None
                 # A concurrent deletion of the integration could not know the hook yet.
-                await self._calls.remove_hook(reach, integration, repository)
+                await self._calls.remove_hook(reach, repository)
                 return REMOVED_MEANWHILE
         except Exception:
             with suppress(Exception):
-                await self._calls.take_back(reach, integration, repository)
+                await self._calls.take_back(reach, repository)
             with suppress(Exception):
                 await self._directory.remove_integration(integration.organization_id, integration.id)
             raise
@@ -139,27 +138,25 @@ class Connector:
         if integration is None:
             return None
         reach = await self._calls.reach(integration)
-        hook, refusal = await self._remove_hooks(reach, integration)
+        hook, refusal = await self._remove_hooks(reach)
         removed = await self._directory.remove_integration(organization_id, integration_id)
         if isinstance(reach, HostAccess) and reach.hook_id is None and hook is HookRemoval.REMOVED:
             # A hook whose creation ran concurrently exists by now, or its creator finds the integration deleted.
-            ends = [await self._calls.take_back(reach, integration, each) for each in integration.repositories]
+            ends = [await self._calls.take_back(reach, each) for each in integration.repositories]
             refusal = next((end for end in ends if end is not None), None)
             hook = HookRemoval.REMOVED if refusal is None else HookRemoval.LEFT
         if removed is None:
             return None
         return Disconnected(id=integration_id, removed=removed, hook=hook, refusal=refusal)
 
-    async def _remove_hooks(
-        self, reach: HostAccess | ByHand | HostRefusal, integration: Integration
-    ) -> tuple[HookRemoval, HostRefusal | None]:
+    async def _remove_hooks(self, reach: HostAccess | ByHand | HostRefusal) -> tuple[HookRemoval, HostRefusal | None]:
         match reach:
             case ByHand():
                 return HookRemoval.BY_HAND, None
             case HostRefusal():
                 return HookRemoval.LEFT, reach
             case HostAccess():
-                ends = [await self._calls.remove_hook(reach, integration, each) for each in integration.repositories]
+                ends = [await self._calls.remove_hook(reach, each) for each in reach.integration.repositories]
                 refusal = next((end for end in ends if isinstance(end, HostRefusal)), None)
                 return HookRemoval.REMOVED if refusal is None else HookRemoval.LEFT, refusal
 

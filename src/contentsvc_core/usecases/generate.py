@@ -114,7 +114,7 @@ class Generator:
 
     async def request(self, organization_id: str, command: GeneratePost) -> Job | Refusal:
         if not (command.include_commits or command.include_releases):
-            fault = "Nothing to write from: dataPoints exclude commits and releases alike"
+            fault = "Nothing to write from: includeCommits and includeReleases are both false"
             return Refusal(RefusalKind.UNSUITABLE, fault, "include_commits")
         sources = _chosen(await self._directory.integrations(organization_id), command)
         if isinstance(sources, Refusal):

@@ -1,15 +1,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, final
-from zoneinfo import ZoneInfo
 
 from attrs import frozen
 
 from contentsvc_core.commands import values_of
-from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Schedules
+from contentsvc_core.ports import Clock, Directory, IdSource, Schedules
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.brands import unknown_brand
-from contentsvc_core.usecases.zones import in_zone
 from contentsvc_core.workflows.automations import in_known_zone, too_many_repositories
 from contentsvc_core.workflows.causes import sources_of, unknown_repository
 from contentsvc_core.workflows.schedules import (
@@ -19,7 +16,6 @@ from contentsvc_core.workflows.schedules import (
     CreateSchedule,
     Schedule,
     changed,
-    due_from,
 )
 
 NO_REPOSITORY: Final = Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repository", "repository_ids")
@@ -30,7 +26,6 @@ NO_REPOSITORY: Final = Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repos
 class Planner:
     _schedules: Schedules
     _directory: Directory
-    _brands: BrandIdentities
     _clock: Clock
     _ids: IdSource
 
@@ -38,24 +33,22 @@ class Planner:
         values = values_of(command)
         if (refused := await self._refused(organization_id, values)) is not None:
             return refused
-        id_ = self._ids.new_id("sch_")
-
-        async def add(zone: ZoneInfo) -> Schedule | Refusal:
-            now = self._clock.now()
-            schedule = Schedule(
-                id=id_,
-                organization_id=organization_id,
-                created_at=now,
-                updated_at=now,
-                due_at=due_from(command.cron, now, zone, last_slot=None) if command.enabled else None,
-                **_cleaned(values),
-            )
-            planned = in_known_zone(schedule, zone)
-            if isinstance(planned, Refusal):
-                return planned
-            return await self._schedules.add(planned, zone=zone, checks_brand=True)
-
-        return await in_zone(self._directory, organization_id, add)
+        now = self._clock.now()
+        switched = {"enabled": values.pop("enabled")}
+        schedule = Schedule(
+            id=self._ids.new_id("sch_"),
+            organization_id=organization_id,
+            enabled=False,
+            created_at=now,
+            updated_at=now,
+            due_at=None,
+            **_cleaned(values),
+        )
+        return await self._schedules.add(
+            schedule,
+            timed=lambda new, zone: in_known_zone(changed(new, now, zone, switched), zone),
+            checks_brand=True,
+        )
 
     async def change(self, organization_id: str, schedule_id: str, change: ChangeSchedule) -> Schedule | Refusal:
         """Change a schedule by a ``ChangeSchedule``; unset fields stay unchanged."""
@@ -63,25 +56,16 @@ class Planner:
         if current is None:
             return UNKNOWN_SCHEDULE
         changes = values_of(change)
-        looked_at = changes
-        if changes.get("enabled"):
-            uses = {"repository_ids": current.repository_ids, "brand_identity_id": current.brand_identity_id}
-            looked_at = {**uses, **changes}
+        looked_at = {"repository_ids": current.repository_ids, **changes} if changes.get("enabled") else changes
         if (refused := await self._refused(organization_id, looked_at)) is not None:
             return refused
-        fields = _cleaned(changes)
-
-        async def write(zone: ZoneInfo) -> Schedule | Refusal:
-            now = self._clock.now()
-            return await self._schedules.change(
-                organization_id,
-                schedule_id,
-                lambda schedule: in_known_zone(changed(schedule, now, zone, fields), zone, was=schedule),
-                zone=zone,
-                checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
-            )
-
-        return await in_zone(self._directory, organization_id, write)
+        fields, now = _cleaned(changes), self._clock.now()
+        return await self._schedules.change(
+            organization_id,
+            schedule_id,
+            lambda schedule, zone: in_known_zone(changed(schedule, now, zone, fields), zone, was=schedule),
+            checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
+        )
 
     async def _refused(self, organization_id: str, fields: Mapping[str, Any]) -> Refusal | None:
         # A repository that is removed concurrently is noticed when the schedule fires.
@@ -104,7 +88,7 @@ class Planner:
             unknown = next((number for number in repository_ids if number not in connected), None)
             if unknown is not None:
                 return unknown_repository(unknown)
-        return await unknown_brand(self._brands, organization_id, fields.get("brand_identity_id"))
+        return None
 
 
 def _cleaned(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 from attrs import field, frozen
 
 from contentsvc_core.content.posts import Post
-from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog, first_id
+from contentsvc_core.content.public.changelogs import SLUG_USED, Exposure, PublicChangelog, first_id
 from contentsvc_core.content.public.changes import ChangeChangelog, CreateChangelog, changed_changelog
 from contentsvc_core.content.public.facets import Label
 from contentsvc_core.content.public.images import ImageKind, read_image
@@ -61,7 +61,7 @@ class ChangelogEditor:
             created_at=now,
             updated_at=now,
         )
-        return await self._change(new, command)
+        return await self._change(organization, new, command)
 
     async def preview(
         self, organization: Organization, chosen: PublicChangelog | None = None
@@ -74,7 +74,8 @@ class ChangelogEditor:
         self, organization: Organization, command: ChangeChangelog, chosen: PublicChangelog | None = None
     ) -> PublicChangelog | Refusal:
         """Change a changelog by a ``ChangeChangelog``; without ``chosen``, the first one."""
-        return await self._change(await self.first(organization) if chosen is None else chosen, command)
+        changelog = await self.first(organization) if chosen is None else chosen
+        return await self._change(organization, changelog, command)
 
     async def set_image(
         self, changelog: PublicChangelog, kind: ImageKind, content: bytes | None
@@ -106,9 +107,13 @@ class ChangelogEditor:
         return None
 
     async def _change(
-        self, changelog: PublicChangelog, command: CreateChangelog | ChangeChangelog
+        self, organization: Organization, changelog: PublicChangelog, command: CreateChangelog | ChangeChangelog
     ) -> PublicChangelog | Refusal:
         changed = changed_changelog(changelog, command, at=self._clock.now())
         if isinstance(changed, Refusal):
             return changed
+        first = await self.first(organization)
+        if changed.id != first.id and changed.slug == first.slug:
+            # The store does not know the slug of the first one before it is set up.
+            return SLUG_USED
         return await self._changelogs.save(changed) or changed

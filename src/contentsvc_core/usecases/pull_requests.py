@@ -40,7 +40,6 @@ class _Lookup:
     source: Source
     full_name: str
     named: NamedPullRequests
-    integration: Integration
     reach: HostAccess
 
 
@@ -83,16 +82,7 @@ class PullRequestReader:
             if isinstance(reached, str):
                 missing = missing or (reached if mentioned.numbers else None)
             elif reached is not None:
-                integration, reach = reached
-                questions.append(
-                    _Lookup(
-                        source=source,
-                        full_name=chapter.repository,
-                        named=mentioned,
-                        integration=integration,
-                        reach=reach,
-                    )
-                )
+                questions.append(_Lookup(source=source, full_name=chapter.repository, named=mentioned, reach=reached))
         if not questions:
             return gathered, missing
 
@@ -108,9 +98,7 @@ class PullRequestReader:
         ]
         return evolve(gathered, brief=evolve(brief, chapters=chapters)), missing or result.missing
 
-    async def _reach(
-        self, integrations: Sequence[Integration], source: Source, full_name: str
-    ) -> tuple[Integration, HostAccess] | str:
+    async def _reach(self, integrations: Sequence[Integration], source: Source, full_name: str) -> HostAccess | str:
         integration = next((each for each in integrations if _connects(each, source)), None)
         provider = provider_named(source.provider)
         if integration is None or provider is None or not provider.is_full_name(full_name):
@@ -120,7 +108,7 @@ class PullRequestReader:
         reach = await self._calls.reach(integration, patient=True)
         if isinstance(reach, ByHand):
             return f"the integration of {full_name} has no token"
-        return reach.reason if isinstance(reach, HostRefusal) else (integration, reach)
+        return reach.reason if isinstance(reach, HostRefusal) else reach
 
     async def _fetch(self, questions: Sequence[_Lookup]) -> _Answers:
         hosts: dict[str, CodeHost] = {}
@@ -128,7 +116,7 @@ class PullRequestReader:
         missing: str | None = None
         remaining = MAX_PULL_REQUESTS
         for index, question in enumerate(questions):
-            if (paused := self._pause_of(question.integration)) is not None:
+            if (paused := self._pause_of(question.reach)) is not None:
                 missing = missing or paused
                 continue
             host = hosts.setdefault(
@@ -146,28 +134,28 @@ class PullRequestReader:
                 await self._refused(
                     "Pull request lookup",
                     "read_pull_requests",
-                    question.integration,
+                    question.reach,
                     question.source,
                     question.full_name,
                     read.refusal,
                 )
         return _Answers(found=by_source, missing=missing)
 
-    def _pause_of(self, integration: Integration) -> str | None:
-        until, reason = self._paused.get(integration.id, (None, ""))
+    def _pause_of(self, reach: HostAccess) -> str | None:
+        until, reason = self._paused.get(reach.integration.id, (None, ""))
         if until is None:
             return None
         if until <= self._clock.now():
-            del self._paused[integration.id]
+            del self._paused[reach.integration.id]
             return None
         return reason
 
     async def _refused(
-        self, title: str, operation: str, integration: Integration, source: Source, full_name: str, refusal: HostRefusal
+        self, title: str, operation: str, reach: HostAccess, source: Source, full_name: str, refusal: HostRefusal
     ) -> None:
-        self._paused[integration.id] = self._clock.now() + _pause_after(refusal), refusal.reason
+        self._paused[reach.integration.id] = self._clock.now() + _pause_after(refusal), refusal.reason
         repository = Repository(id=source.repository_id, full_name=full_name, branch=None)
-        await self._calls.note_refusal(title, operation, integration, repository, refusal)
+        await self._calls.note_refusal(title, operation, reach.integration, repository, refusal)
 
     async def _with_all_commits(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> BriefSources:
         chapters = gathered.brief.chapters
@@ -197,26 +185,25 @@ class PullRequestReader:
             pushes = [
                 push for push in _cut_pushes(chapter) if push.head_commit and (push.before or not push.off_default)
             ]
-            if not pushes or isinstance(reached := await self._reach(integrations, source, chapter.repository), str):
+            if not pushes or isinstance(reach := await self._reach(integrations, source, chapter.repository), str):
                 continue
-            integration, reach = reached
-            if self._pause_of(integration) is not None:
+            if self._pause_of(reach) is not None:
                 continue
             host = hosts.setdefault(source.provider, reach.host.within(_PATIENCE_S, limit_bytes=_MOST_READ))
             # Lists of commits do not name their repository, and a forged delivery may name another one.
             named = await host.repository(chapter.repository, token=reach.token)
             if isinstance(named, HostRefusal):
-                await self._refused("Commit lookup", "read_commits", integration, source, chapter.repository, named)
+                await self._refused("Commit lookup", "read_commits", reach, source, chapter.repository, named)
             elif named.value.id != source.repository_id:
                 continue
             for push in pushes:
-                if self._pause_of(integration) is not None or not (push.head_commit and remaining):
+                if self._pause_of(reach) is not None or not (push.head_commit and remaining):
                     continue
                 commit_range = CommitRange(head=push.head_commit.id, before=push.before, limit=remaining)
                 read = await host.commits(chapter.repository, commit_range, token=reach.token)
                 if read.refusal is not None:
                     await self._refused(
-                        "Commit lookup", "read_commits", integration, source, chapter.repository, read.refusal
+                        "Commit lookup", "read_commits", reach, source, chapter.repository, read.refusal
                     )
                     continue
                 remaining -= len(read.found)

@@ -5,10 +5,10 @@ from typing import Final, final
 from urllib.parse import urlsplit
 
 import msgspec
-from attrs import evolve, field, frozen
+from attrs import asdict, evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.content.brand_changes import BRAND_NAME_TAKEN, read_brand_name
+from contentsvc_core.content.brand_changes import BRAND_NAME_TAKEN, is_taken, read_brand_name
 from contentsvc_core.content.pages import SiteFacts, site_facts
 from contentsvc_core.content.site_addresses import SiteHost, read_site_address, with_scheme
 from contentsvc_core.content.site_brands import propose_brand
@@ -58,7 +58,7 @@ class BrandGenerator:
         called = None if name is None else read_brand_name(name)
         if isinstance(called, Refusal):
             return called
-        if called is not None and await self._brands.is_taken(organization_id, called):
+        if called is not None and is_taken(await self._brands.identities(organization_id), called):
             return BRAND_NAME_TAKEN
         return await self._starter.start(
             organization_id,
@@ -132,15 +132,10 @@ class BrandReader:
         return BrandIdentity(
             id=brand_id_of(run),
             organization_id=run.organization_id,
-            name=proposal.name,
             website_url=cause.website_url,
-            company_name=proposal.company_name,
-            company_description=proposal.company_description,
-            tone_profile=proposal.tone_profile,
-            audience=proposal.audience,
-            language=proposal.language,
             created_at=now,
             updated_at=now,
+            **asdict(proposal),
         )
 
     async def _fail(self, run: WorkflowRun, error: str) -> RunStatus | None:

@@ -6,7 +6,7 @@ from typing import Final, final
 from attrs import evolve, field, frozen
 
 from contentsvc_core.code_hosts import HostDelivery, HostFault, HostRefusal, missed
-from contentsvc_core.organizations import LOOK_BACK_HOURS, Integration, Repository
+from contentsvc_core.organizations import LOOK_BACK_HOURS, Repository
 from contentsvc_core.ports import Clock, Directory, Journal
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.code_host_service import ByHand, CodeHostService, HostAccess
@@ -89,7 +89,7 @@ class Reconciler:
                 missed: list[Missed] = []
                 complete = True
                 for repository in integration.repositories:
-                    listed = await self._found(reach, integration, repository, since)
+                    listed = await self._found(reach, repository, since)
                     if isinstance(listed, HostRefusal):
                         return listed.refusal
                     hook_id, of_repository = listed
@@ -97,16 +97,14 @@ class Reconciler:
                     missed += (
                         of_repository.missed
                         if dry_run
-                        else await self._request(
-                            reach, integration, repository, hook_id, of_repository.missed, on_progress
-                        )
+                        else await self._request(reach, repository, hook_id, of_repository.missed, on_progress)
                     )
                 return Reconciled(missed=missed, complete=complete)
 
     async def _found(
-        self, reach: HostAccess, integration: Integration, repository: Repository, since: datetime
+        self, reach: HostAccess, repository: Repository, since: datetime
     ) -> tuple[str, Reconciled] | HostRefusal:
-        hook_id = await self._calls.hook_id(reach, integration, repository)
+        hook_id = await self._calls.hook_id(reach, repository)
         if isinstance(hook_id, HostRefusal):
             return hook_id
         listed = await reach.host.deliveries(repository.full_name, hook_id, since=since, token=reach.token)
@@ -114,8 +112,8 @@ class Reconciler:
             return listed
         attempts = missed(listed.value.attempts)
         answered = await self._journal.answered(
-            integration.organization_id,
-            integration.id,
+            reach.integration.organization_id,
+            reach.integration.id,
             [attempt.delivery_id for attempt in attempts],
             since=since - _CLOCKS,
         )
@@ -134,7 +132,6 @@ class Reconciler:
     async def _request(
         self,
         reach: HostAccess,
-        integration: Integration,
         repository: Repository,
         hook_id: str,
         missed: tuple[Missed, ...],
@@ -149,7 +146,7 @@ class Reconciler:
             elif limited is not None:
                 ended.append(evolve(delivery, end=MissedEnd.NOT_REQUESTED, refusal=limited))
             else:
-                answered = await self._calls.redeliver(reach, integration, repository, hook_id, delivery.attempt)
+                answered = await self._calls.redeliver(reach, repository, hook_id, delivery.attempt)
                 if not isinstance(answered, HostRefusal):
                     ended.append(evolve(delivery, end=MissedEnd.REQUESTED))
                     continue

@@ -12,7 +12,7 @@ from contentsvc_core.commands import Command, read_command
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.journal import Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
-from contentsvc_core.lists.parameters import choices, read_time
+from contentsvc_core.lists.parameters import all_read, choices, read_time
 from contentsvc_core.outgoing.messages import is_message_log
 from contentsvc_core.ports import Clock, ReadModel, Share
 from contentsvc_core.read_model import LogSearch
@@ -72,26 +72,17 @@ class ReplayDeliveries(Command, frozen=True):
 
 def read_replay_filter(parameters: Mapping[str, str]) -> ReplayDeliveries | Refusal:
     """Read the filter of a bulk replay from query parameters; ``outcomes`` and ``statuses`` are comma lists."""
-    since = read_time("since", parameters.get("since", ""))
-    if isinstance(since, Refusal):
-        return since
-    outcomes = choices("outcomes", parameters.get("outcomes", ""), LogOutcome)
-    if isinstance(outcomes, Refusal):
-        return outcomes
-    statuses = choices("statuses", parameters.get("statuses", ""), LogStatus)
-    if isinstance(statuses, Refusal):
-        return statuses
-    return read_command(
-        ReplayDeliveries,
-        {
-            "request_id": "count",
-            "integration_id": parameters.get("integrationId") or None,
-            "event": parameters.get("event", ""),
-            "text": parameters.get("text", ""),
-            "since": since,
-        },
-        outcomes=outcomes,
-        statuses=statuses,
+    texts = {
+        "request_id": "count",
+        "integration_id": parameters.get("integrationId") or None,
+        "event": parameters.get("event", ""),
+        "text": parameters.get("text", ""),
+    }
+    return all_read(
+        partial(read_command, ReplayDeliveries, texts),
+        since=read_time("since", parameters.get("since", "")),
+        outcomes=choices("outcomes", parameters.get("outcomes", ""), LogOutcome),
+        statuses=choices("statuses", parameters.get("statuses", ""), LogStatus),
     )
 
 

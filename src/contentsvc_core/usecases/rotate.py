@@ -71,7 +71,7 @@ class Rotator:
                 return secret, reach
             case HostAccess():
                 for _ in range(_TURNS):
-                    answered = await self._change(reach, integration, secret)
+                    answered = await self._change(reach, secret)
                     newest = await self._newest(integration)
                     if newest is None or newest == secret:
                         return secret, answered
@@ -80,8 +80,8 @@ class Rotator:
                     secret = newest
                 return secret, _RESTLESS
 
-    async def _change(self, reach: HostAccess, integration: Integration, secret: str) -> HostAnswer[None] | HostRefusal:
-        ends = [await self._calls.change_secret(reach, integration, each, secret) for each in integration.repositories]
+    async def _change(self, reach: HostAccess, secret: str) -> HostAnswer[None] | HostRefusal:
+        ends = [await self._calls.change_secret(reach, each, secret) for each in reach.integration.repositories]
         return next((end for end in ends if isinstance(end, HostRefusal)), ends[0])
 
     async def _newest(self, integration: Integration) -> str | None:

@@ -1,5 +1,4 @@
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Final, final
 from zoneinfo import ZoneInfo
 
@@ -7,11 +6,9 @@ from attrs import evolve, frozen
 from msgspec import structs
 
 from contentsvc_core.commands import values_of
-from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Triggers
+from contentsvc_core.ports import Clock, Directory, IdSource, Triggers
 from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.brands import unknown_brand
-from contentsvc_core.usecases.zones import in_zone
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.automations import in_known_zone, too_many_repositories
 from contentsvc_core.workflows.causes import source_type, unknown_repository
@@ -45,14 +42,13 @@ class TriggerEditor:
 
     _triggers: Triggers
     _directory: Directory
-    _brands: BrandIdentities
     _clock: Clock
     _ids: IdSource
 
     async def create(self, organization_id: str, command: CreateTrigger) -> Trigger | Refusal:
         """Create a trigger; the provider is that of the repositories, unless it is given."""
         values = values_of(command)
-        if (refused := await self._refused(organization_id, values)) is not None:
+        if (refused := _refused(values)) is not None:
             return refused
         provider: str | None = values.pop("provider")
         if command.all_repositories:
@@ -69,14 +65,9 @@ class TriggerEditor:
             created_at=now,
             **_fields(values, NO_OPTIONS),
         )
-
-        async def add(zone: ZoneInfo) -> Trigger | Refusal:
-            created = in_known_zone(collecting(trigger, now, zone), zone)
-            if isinstance(created, Refusal):
-                return created
-            return await self._triggers.add(created, zone=zone, checks_brand=True)
-
-        return await in_zone(self._directory, organization_id, add)
+        return await self._triggers.add(
+            trigger, timed=lambda new, zone: in_known_zone(collecting(new, now, zone), zone), checks_brand=True
+        )
 
     async def change(self, organization_id: str, trigger_id: str, change: ChangeTrigger) -> Trigger | Refusal:
         """Change a trigger by a ``ChangeTrigger``. Enabling checks all: a removal may have disabled the trigger."""
@@ -92,7 +83,7 @@ class TriggerEditor:
 
     async def _change(self, current: Trigger, changes: Mapping[str, Any]) -> Trigger | Refusal:
         organization_id = current.organization_id
-        if (refused := await self._refused(organization_id, changes)) is not None:
+        if (refused := _refused(changes)) is not None:
             return refused
         changes = dict(changes)
         names_provider = "provider" in changes
@@ -119,7 +110,7 @@ class TriggerEditor:
             source, looked_at = found, (current.source_type, current.repository_ids)
         now = self._clock.now()
 
-        def change(zone: ZoneInfo, trigger: Trigger) -> Trigger | Refusal:
+        def change(trigger: Trigger, zone: ZoneInfo) -> Trigger | Refusal:
             # The provider was determined from both: other repositories may have another provider.
             if looked_at not in {None, (trigger.source_type, trigger.repository_ids)}:
                 return TRIGGER_CHANGED
@@ -127,25 +118,8 @@ class TriggerEditor:
             changed = evolve(trigger, **_fields(changes, trigger.options), **moved)
             return in_known_zone(collecting(changed, now, zone, was=trigger), zone, was=trigger)
 
-        return await in_zone(
-            self._directory,
-            organization_id,
-            lambda zone: self._triggers.change(
-                organization_id,
-                current.id,
-                partial(change, zone),
-                zone=zone,
-                checks_brand="brand_identity_id" in changes or changes.get("enabled", False),
-            ),
-        )
-
-    async def _refused(self, organization_id: str, fields: Mapping[str, Any]) -> Refusal | None:
-        if fields.get("all_repositories") and fields.get("repository_ids"):
-            fault = f"{FIELD} cannot be named together with all repositories"
-            return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")
-        if faults := faults_of(fields):
-            return faults[0]
-        return await unknown_brand(self._brands, organization_id, fields.get("brand_identity_id"))
+        checks_brand = "brand_identity_id" in changes or changes.get("enabled", False)
+        return await self._triggers.change(organization_id, current.id, change, checks_brand=checks_brand)
 
     async def _source(
         self, organization_id: str, repository_ids: Sequence[int], *, provider: str | None, usually: str | None = None
@@ -173,6 +147,13 @@ class TriggerEditor:
                 return Refusal(RefusalKind.UNSUITABLE, fault, "provider")
             return source_type(usual[0])
         return source_type(able[0])
+
+
+def _refused(fields: Mapping[str, Any]) -> Refusal | None:
+    if fields.get("all_repositories") and fields.get("repository_ids"):
+        fault = f"{FIELD} cannot be named together with all repositories"
+        return Refusal(RefusalKind.UNSUITABLE, fault, "repository_ids")
+    return next(iter(faults_of(fields)), None)
 
 
 def faults_of(fields: Mapping[str, Any]) -> list[Refusal]:

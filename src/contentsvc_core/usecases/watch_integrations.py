@@ -5,7 +5,7 @@ from attrs import define, field
 
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.organizations import Integration
-from contentsvc_core.outgoing.events import EventType, integration_changed
+from contentsvc_core.outgoing.events import EventType, state_changed
 from contentsvc_core.outgoing.failing import CONSIDERED, IntegrationAlert, failure_of, has_recovered
 from contentsvc_core.ports import Alerts, Clock, Directory, ReadModel
 from contentsvc_core.read_model import LogSearch
@@ -65,7 +65,7 @@ class IntegrationWatch:
             if not has_recovered(entries, now=now, since=alert.failing_since):
                 return False
             data = _of(integration) | {"failingSince": iso_ms(alert.failing_since), "recoveredAt": iso_ms(now)}
-            event = integration_changed(EventType.INTEGRATION_RECOVERED, owner, integration.id, data, now)
+            event = state_changed(EventType.INTEGRATION_RECOVERED, owner, integration.id, data, now)
             return await self._alerts.end(integration.id, event, at=now)
         failure = failure_of(entries, now=now, after=None if alert is None else alert.recovered_at)
         if failure is None:
@@ -80,7 +80,7 @@ class IntegrationWatch:
             "logId": newest.id,
             "failingSince": iso_ms(now),
         }
-        event = integration_changed(EventType.INTEGRATION_FAILING, owner, integration.id, data, now)
+        event = state_changed(EventType.INTEGRATION_FAILING, owner, integration.id, data, now)
         return await self._alerts.begin(integration.id, event, at=now)
 
 

@@ -15,9 +15,6 @@ from contentsvc_core.workflows.output_settings import OutputFields
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.zones import DEFAULT_ZONE, zone_fault
 
-#: The organization's time zone was changed concurrently, several times in a row; the client may retry.
-ZONE_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "The time zone was changed by another request at the same time")
-
 #: Maximum number of repositories of one trigger or schedule; more would be a mistake.
 MAX_REPOSITORIES: Final = 100
 
@@ -112,6 +109,10 @@ def in_known_zone(automation: _Automation, zone: ZoneInfo, *, was: _Automation |
     if fault is None or automation.due_at is None or (was is not None and was.due_at == automation.due_at):
         return automation
     return Refusal(RefusalKind.UNSUITABLE, f"{fault}; update its tzdata, or choose another time zone")
+
+
+def as_it_is(automation: _Automation, _zone: ZoneInfo) -> _Automation:
+    return automation
 
 
 def refuse_addition(existing: Collection[_Automation], new: _Automation, *, at_most: int | None) -> Refusal | None:

@@ -67,7 +67,7 @@ def is_custom_id(text: str) -> bool:
 
 
 class MetadataBody(TypedDict):
-    """The source of a context record (specification 2.5)."""
+    """The source of a context record."""
 
     source: str
     eventType: EventType

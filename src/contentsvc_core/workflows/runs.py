@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from contentsvc_core.events.normalized import EventType
 from contentsvc_core.events.wire import event_data
-from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.schemas import body_of
 from contentsvc_core.values import Value
 from contentsvc_core.workflows.causes import (
     Cause,
@@ -181,16 +181,7 @@ class RunBody(Struct, frozen=True, kw_only=True, rename="camel"):
     @classmethod
     def of(cls, run: WorkflowRun | ListedRun) -> Self:
         """Return the form of a run. The action and the data of its event are null if the run was listed."""
-        return cls(
-            id=run.id,
-            **{**_NO_CAUSE, **_cause_fields(run.cause)},
-            status=run.status.value,
-            attempts=run.attempts,
-            kills=run.kills,
-            error=run.error,
-            post_id=run.post_id,
-            created_at=iso_ms(run.created_at),
-        )
+        return body_of(cls, run, **{**_NO_CAUSE, **_cause_fields(run.cause)}, status=run.status.value)
 
 
 _NO_CAUSE: Final = dict.fromkeys(

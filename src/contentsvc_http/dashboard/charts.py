@@ -1,11 +1,9 @@
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from math import log10
-from typing import Final, final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
-
-from attrs import field, frozen
 
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.lists.cursors import Cursor, written_cursor
@@ -18,42 +16,6 @@ ORDER: Final = (LogStatus.SUCCESS, LogStatus.PENDING, LogStatus.FAILED)
 _STEPS: Final = (1, 2, 5, 10)
 #: Sorts before the ids of all entries of the same time.
 _FIRST: Final = "0"
-
-
-@final
-@frozen(kw_only=True)
-class ColumnPart:
-    status: str
-    number: int
-    #: The distance from the top, and the height, in percent of the picture's height.
-    y: float
-    height: float
-
-
-@final
-@frozen(kw_only=True)
-class Column:
-    label: str
-    number: int
-    failed: int
-    until: str
-    x: float
-    width: float
-    parts: tuple[ColumnPart, ...] = field(converter=tuple)
-
-
-@final
-@frozen(kw_only=True)
-class Columns:
-    """A chart of columns, 100 wide and 100 high; empty if there are no counts."""
-
-    columns: tuple[Column, ...] = field(converter=tuple)
-    top: int
-    totals: Mapping[str, int]
-
-    @property
-    def is_empty(self) -> bool:
-        return not any(column.number for column in self.columns)
 
 
 def last_hours(now: datetime, number: int) -> list[datetime]:
@@ -73,8 +35,8 @@ def span_of(zone: ZoneInfo) -> timedelta:
     return DAY if zone == DEFAULT_ZONE else HOUR
 
 
-def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneInfo, *, label: str) -> Columns:
-    """Stack counts in columns, one between two successive bounds, including empty ones.
+def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneInfo, *, label: str) -> dict[str, Any]:
+    """Return a chart, 100 wide and 100 high: counts in columns, one between two successive bounds, or empty.
 
     A count belongs to the column in which it starts. ``label`` is the format of a column's beginning, in ``zone``.
     """
@@ -88,29 +50,29 @@ def columns(counts: Sequence[LogCount], bounds: Sequence[datetime], zone: ZoneIn
     heights = [sum(sums.get((index, status), 0) for status in ORDER) for index in range(number)]
     top = round_up(max(heights, default=0))
     width = 100 / number
-    drawn_columns: list[Column] = []
+    drawn_columns: list[dict[str, Any]] = []
     for index in range(number):
         y = 100.0
-        parts: list[ColumnPart] = []
+        parts: list[dict[str, Any]] = []
         for status in ORDER:
             if value := sums.get((index, status), 0):
                 height = 100 * value / top
                 y -= height
-                parts.append(ColumnPart(status=status.value, number=value, y=round(y, 2), height=round(height, 2)))
+                parts.append({"status": status.value, "y": round(y, 2), "height": round(height, 2)})
         begins = local_time(zone, bounds[index])
         drawn_columns.append(
-            Column(
-                label=begins.strftime(label),
-                number=heights[index],
-                failed=sums.get((index, LogStatus.FAILED), 0),
-                until=written_cursor(Cursor(at=bounds[index + 1], id=_FIRST)),
-                x=round(index * width, 3),
-                width=round(width * 0.78, 3),
-                parts=parts,
-            )
+            {
+                "label": begins.strftime(label),
+                "number": heights[index],
+                "failed": sums.get((index, LogStatus.FAILED), 0),
+                "until": written_cursor(Cursor(at=bounds[index + 1], id=_FIRST)),
+                "x": round(index * width, 3),
+                "width": round(width * 0.78, 3),
+                "parts": parts,
+            }
         )
     totals = {status.value: sum(sums.get((index, status), 0) for index in range(number)) for status in ORDER}
-    return Columns(columns=drawn_columns, top=top, totals=totals)
+    return {"columns": drawn_columns, "top": top, "totals": totals, "is_empty": not any(heights)}
 
 
 def round_up(value: int) -> int:

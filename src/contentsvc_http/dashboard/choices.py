@@ -1,4 +1,5 @@
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from enum import Enum
 from typing import Any, Final, TypeVar, cast, final
 
@@ -11,6 +12,7 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.identifiers import repository_id
 from contentsvc_core.organizations import Integration
 from contentsvc_core.workflows.causes import sources_of
+from contentsvc_http.dashboard.refusals import Unsaved
 from contentsvc_http.dashboard.session import DashboardSession
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
@@ -115,9 +117,10 @@ def content_choices() -> list[Option]:
     return [Option(value=kind.value, label=CONTENT[kind]) for kind in ContentType]
 
 
-def differing(fields: Mapping[str, Any], current: object) -> dict[str, Any]:
-    """Return the fields whose values differ from the stored ones: only these need new checks."""
-    return {name: value for name, value in fields.items() if getattr(current, name) != value}
+def overlap_of(form: Form, use: str) -> timedelta:
+    if (overlap := form.text("overlap")) not in OVERLAPS:
+        raise Unsaved(error=f"Choose how long the old secret goes on to {use}.", keeps=False)
+    return timedelta(hours=int(overlap))
 
 
 def settings_from(form: Form, command: type[Struct]) -> dict[str, Any]:

@@ -12,12 +12,7 @@ from contentsvc_core.usecases.connect import UNKNOWN, Connected, Disconnected
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, provider_named
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.integration_names import name_of
-from contentsvc_http.dashboard.integrations import (
-    UNKNOWN_INTEGRATION,
-    integrations,
-    serves_this_machine,
-    show,
-)
+from contentsvc_http.dashboard.integrations import UNKNOWN_INTEGRATION, integrations, serves_this_machine, show
 from contentsvc_http.dashboard.refusals import Unsaved, found
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.forms import Form

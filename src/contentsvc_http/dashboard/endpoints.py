@@ -1,16 +1,15 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final, final
+from typing import Any, Final
 
-from attrs import frozen
 from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.access.rates import CONFIRMING_TOGETHER, CREATING_ENDPOINTS, TESTING_ENDPOINTS
 from contentsvc_core.commands import read_command
 from contentsvc_core.content.brand import TEXT_LIMIT
-from contentsvc_core.journal import ListedEntry, LogStatus
+from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import (
     DESCRIPTION_LIMIT,
     UNKNOWN_ENDPOINT,
@@ -26,7 +25,7 @@ from contentsvc_core.read_model import LogSearch, stretch_at
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.charts import share
-from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
+from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP, overlap_of
 from contentsvc_http.dashboard.integration_names import endpoint_name, names_of
 from contentsvc_http.dashboard.pages import check_seen, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
@@ -64,31 +63,6 @@ _REFUSALS: Final = FormRefusals(
 )
 
 
-@final
-@frozen(kw_only=True)
-class EndpointRow:
-    endpoint: WebhookEndpoint
-    #: ``None``: no message was sent, or its entry was swept.
-    newest: ListedEntry | None
-    #: The share of delivered messages of the last 24 hours, in percent.
-    success: str
-    recipients: Sequence[RecipientBody] = ()
-
-    @property
-    def format(self) -> str:
-        return _FORMATS[self.endpoint.format]
-
-    @property
-    def name(self) -> str:
-        return endpoint_name(self.endpoint)
-
-    @property
-    def unconfirmed(self) -> str:
-        """Return how many addresses get no messages; empty: all get them."""
-        number = sum(each.status is not RecipientStatus.CONFIRMED for each in self.recipients)
-        return f"{number} of {len(self.recipients)} addresses not confirmed" if number else ""
-
-
 @get(_PATH)
 async def listed(session: Visitor) -> Response[Any]:
     owner = session.organization_id
@@ -99,12 +73,15 @@ async def listed(session: Visitor) -> Response[Any]:
     successes = await _successes(session)
     context = {
         "rows": [
-            EndpointRow(
-                endpoint=endpoint,
-                newest=newest.get(endpoint.id),
-                success=successes.get(endpoint.id, _NO_MESSAGES),
-                recipients=body.recipients,
-            )
+            {
+                "endpoint": endpoint,
+                "name": endpoint_name(endpoint),
+                "format": _FORMATS[endpoint.format],
+                # Absent if no message was sent, or its entry was swept.
+                "newest": newest.get(endpoint.id),
+                "success": successes.get(endpoint.id, _NO_MESSAGES),
+                "unconfirmed": _unconfirmed(body.recipients),
+            }
             for endpoint, body in zip(endpoints, bodies, strict=True)
         ],
         **_typed(session.typed, None),
@@ -190,14 +167,10 @@ async def switch(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -
 @sent(f"{_ONE}/rotate", page=show)
 async def rotate(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
     endpoint = await _endpoint(session, endpoint_id)
-    overlap = form.text("overlap")
-    if overlap not in OVERLAPS:
-        raise Unsaved(error="Choose how long the old secret goes on to sign.", keeps=False)
+    overlap = overlap_of(form, "sign")
     rotated = _REFUSALS.performed(
         await session.sent_once(
-            lambda: session.app.endpoint_editor.rotate(
-                session.organization_id, endpoint.id, overlap=timedelta(hours=int(overlap))
-            )
+            lambda: session.app.endpoint_editor.rotate(session.organization_id, endpoint.id, overlap=overlap)
         )
     )
     if rotated is None:
@@ -214,6 +187,12 @@ async def delete(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
 async def _endpoint(session: DashboardSession, endpoint_id: str) -> WebhookEndpoint:
     stored = await session.app.stores.endpoints.endpoint(session.organization_id, endpoint_id)
     return found(stored, _UNKNOWN).shown(to_writer=session.may_write)
+
+
+def _unconfirmed(recipients: Sequence[RecipientBody]) -> str:
+    """Return how many addresses get no messages; empty: all get them."""
+    number = sum(each.status is not RecipientStatus.CONFIRMED for each in recipients)
+    return f"{number} of {len(recipients)} addresses not confirmed" if number else ""
 
 
 def _secret_page(session: DashboardSession, created: NewSecret, *, is_new: bool) -> Response[Any]:
@@ -255,6 +234,7 @@ def _fields(form: Form) -> dict[str, Any]:
 
 
 async def _successes(session: DashboardSession) -> Mapping[str, str]:
+    """Return the shares of delivered messages of the last 24 hours, by the ids of endpoints."""
     since = stretch_at(session.app.clock.now() - _DAY, _HOUR) + _HOUR
     counts = await session.app.stores.read_model.log_counts(session.organization_id, since=since, span=_HOUR)
     delivered, ended = Counter[str](), Counter[str]()

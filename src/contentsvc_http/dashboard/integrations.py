@@ -1,27 +1,23 @@
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Final, Self, final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 from urllib.parse import urlsplit
-from zoneinfo import ZoneInfo
 
-from attrs import frozen
 from litestar import Response, get
 from litestar.params import FromPath
 
 from contentsvc_core.code_hosts import HostAnswer
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.identifiers import is_loopback, repository_id
-from contentsvc_core.journal import ListedEntry
 from contentsvc_core.organizations import Integration, webhook_url
-from contentsvc_core.read_model import LogCount, LogSearch
+from contentsvc_core.read_model import LogSearch
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
 from contentsvc_core.webhooks.pings import made_ping
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, provider_named
 from contentsvc_http.dashboard import counting, pages
-from contentsvc_http.dashboard.charts import Columns, columns, last_days, share, span_of
-from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP
+from contentsvc_http.dashboard.charts import columns, last_days, share, span_of
+from contentsvc_http.dashboard.choices import OVERLAPS, USUAL_OVERLAP, overlap_of
 from contentsvc_http.dashboard.integration_names import name_of, names_of
 from contentsvc_http.dashboard.pages import go
 from contentsvc_http.dashboard.refusals import Unsaved, found
@@ -38,57 +34,21 @@ _PROVIDERS: Final = sorted(PROVIDERS, key=lambda provider: not provider.api_url)
 DAYS: Final = 14
 
 
-@final
-@frozen(kw_only=True)
-class Traffic:
-    chart: Columns
-
-    @classmethod
-    def of(cls, counts: Sequence[LogCount], days: Sequence[datetime], zone: ZoneInfo) -> Self:
-        return cls(chart=columns(counts, days, zone, label="%d %b"))
-
-    @property
-    def number(self) -> int:
-        return sum(self.chart.totals.values())
-
-    @property
-    def failed(self) -> int:
-        return self.chart.totals["failed"]
-
-    @property
-    def succeeded(self) -> str:
-        success = self.chart.totals["success"]
-        return share(success, success + self.failed)
-
-
-async def traffic(session: DashboardSession) -> Mapping[str, Traffic]:
-    zone, days = session.organization.time_zone, _days(session)
-    counts: dict[str, list[LogCount]] = {}
+async def traffic(session: DashboardSession) -> Callable[[str], Mapping[str, Any]]:
+    """Return a function that returns the deliveries of an integration in the last days."""
+    zone = session.organization.time_zone
+    days = last_days(session.app.clock.now(), DAYS, zone)
     read_model = session.app.stores.read_model
-    for count in await read_model.log_counts(session.organization_id, since=days[0], span=span_of(zone)):
-        counts.setdefault(count.integration_id, []).append(count)
-    return {integration_id: Traffic.of(own_counts, days, zone) for integration_id, own_counts in counts.items()}
+    counts = await read_model.log_counts(session.organization_id, since=days[0], span=span_of(zone))
 
+    def of(integration_id: str) -> Mapping[str, Any]:
+        own = [count for count in counts if count.integration_id == integration_id]
+        chart = columns(own, days, zone, label="%d %b")
+        success, failed = chart["totals"]["success"], chart["totals"]["failed"]
+        number = sum(chart["totals"].values())
+        return {"chart": chart, "number": number, "failed": failed, "succeeded": share(success, success + failed)}
 
-def no_traffic(session: DashboardSession) -> Traffic:
-    return Traffic.of((), _days(session), session.organization.time_zone)
-
-
-def _days(session: DashboardSession) -> list[datetime]:
-    return last_days(session.app.clock.now(), DAYS, session.organization.time_zone)
-
-
-@final
-@frozen(kw_only=True)
-class IntegrationRow:
-    integration: Integration
-    traffic: Traffic
-    #: ``None``: no delivery has arrived, or its entry was swept.
-    newest: ListedEntry | None
-
-    @property
-    def name(self) -> str:
-        return name_of(self.integration)
+    return of
 
 
 @get(f"{ROOT}/integrations")
@@ -121,12 +81,15 @@ async def _rows(session: DashboardSession) -> dict[str, Any]:
     connected = await session.app.stores.directory.integrations(organization_id)
     newest = await session.lists(lambda: session.app.stores.read_model.newest_entries(organization_id))
     passed = await traffic(session)
-    none = no_traffic(session)
     return {
         "rows": [
-            IntegrationRow(
-                integration=integration, traffic=passed.get(integration.id, none), newest=newest.get(integration.id)
-            )
+            {
+                "integration": integration,
+                "name": name_of(integration),
+                "traffic": passed(integration.id),
+                # Absent if no delivery has arrived, or its entry was swept.
+                "newest": newest.get(integration.id),
+            }
             for integration in connected
         ],
     }
@@ -145,7 +108,7 @@ async def show(session: Visitor, integration_id: FromPath[str]) -> Response[Any]
         "name": name_of(integration),
         "urls": urls_of(session, integration),
         "is_local": serves_this_machine(session),
-        "traffic": passed.get(integration.id) or no_traffic(session),
+        "traffic": passed(integration.id),
         "entries": entries,
         "names": names_of([integration]),
         "overlaps": OVERLAPS,
@@ -154,21 +117,13 @@ async def show(session: Visitor, integration_id: FromPath[str]) -> Response[Any]
     return pages.page(session, "integration.html", context, title=name_of(integration), section=_SECTION)
 
 
-async def _switched(session: DashboardSession, integration_id: str, *, enabled: bool) -> Response[Any]:
+@sent([f"{ROOT}/integrations/{{integration_id:str}}/{verb}" for verb in ("enable", "disable")], page=show)
+async def switch(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
+    enabled = session.request.url.path.endswith("/enable")
     integration = await shown_integration(session, integration_id)
-    switch = session.app.stores.directory.enable_integration
-    found(await switch(session.organization_id, integration.id, enabled=enabled), UNKNOWN_INTEGRATION)
+    switched = session.app.stores.directory.enable_integration(session.organization_id, integration.id, enabled=enabled)
+    found(await switched, UNKNOWN_INTEGRATION)
     return go(f"/integrations/{integration.id}", notice="enabled" if enabled else "disabled")
-
-
-@sent(f"{ROOT}/integrations/{{integration_id:str}}/enable", page=show)
-async def enable(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
-    return await _switched(session, integration_id, enabled=True)
-
-
-@sent(f"{ROOT}/integrations/{{integration_id:str}}/disable", page=show)
-async def disable(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
-    return await _switched(session, integration_id, enabled=False)
 
 
 @sent(f"{ROOT}/integrations/{{integration_id:str}}/ping", page=show)
@@ -206,13 +161,9 @@ async def _pinged(session: DashboardSession, integration: Integration, number: i
 async def rotate(session: Visitor, form: SentForm, integration_id: FromPath[str]) -> Response[Any]:
     integration = await shown_integration(session, integration_id)
     await counting.count(session, *_ROTATING)
-    overlap = form.text("overlap")
-    if overlap not in OVERLAPS:
-        raise Unsaved(error="Choose how long the old secret goes on to verify.")
+    overlap = overlap_of(form, "verify")
     rotated = await session.sent_once(
-        lambda: session.app.rotator.rotate(
-            session.organization_id, integration.id, overlap=timedelta(hours=int(overlap))
-        )
+        lambda: session.app.rotator.rotate(session.organization_id, integration.id, overlap=overlap)
     )
     if rotated is None:
         return go(f"/integrations/{integration.id}", notice="sent-before")

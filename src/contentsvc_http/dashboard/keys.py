@@ -2,11 +2,10 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Final
 
-from attrs import field, frozen
 from litestar import Response, get
 from litestar.params import FromPath
 
-from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, ApiKey, Scope, is_active
+from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, Scope, is_active
 from contentsvc_core.access.rates import ISSUING_KEYS, Rate, connecting_path
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.usecases.operate import NAME_LENGTH, key_faults
@@ -48,36 +47,13 @@ _REFUSALS: Final = FormRefusals(
 )
 
 
-@frozen(kw_only=True)
-class _Used:
-    operation: str
-    label: str
-    used: int
-    limit: int
-
-    @property
-    def share(self) -> float:
-        return round(min(100.0, 100 * self.used / self.limit), 2)
-
-
-@frozen(kw_only=True)
-class _Listed:
-    key: ApiKey
-    #: ``active``, ``expired`` or ``revoked``.
-    state: str
-    is_own: bool
-    #: The number of active keys that were issued with it, directly or not: they end with it.
-    issued: int
-    limits: tuple[_Used, ...] = field(converter=tuple)
-
-
 @get(f"{ROOT}/keys")
 async def listed(session: Visitor) -> Response[Any]:
     keys, form = await _listed(session), session.typed
-    ended = [key for key in keys if key.state != "active"]
+    ended = [key for key in keys if key["state"] != "active"]
     own = session.signed_in.key
     context = {
-        "active": [key for key in keys if key.state == "active"],
+        "active": [key for key in keys if key["state"] == "active"],
         "ended": ended[:_ENDED],
         "ended_number": len(ended),
         "may_issue": session.may_issue,
@@ -141,7 +117,7 @@ async def revoke(session: Visitor, prefix: FromPath[str]) -> Response[Any]:
     return go("/keys", notice="revoked")
 
 
-async def _listed(session: DashboardSession) -> list[_Listed]:
+async def _listed(session: DashboardSession) -> list[dict[str, Any]]:
     now, own = session.app.clock.now(), session.signed_in.key.prefix
     newest_first = list(await session.app.stores.keys.keys(session.organization_id))[::-1]
     keys = sorted(newest_first, key=lambda key: key.prefix != own)
@@ -151,13 +127,14 @@ async def _listed(session: DashboardSession) -> list[_Listed]:
     for key in keys:
         issued.setdefault(key.issued_by, []).append(key.prefix)
     return [
-        _Listed(
-            key=key,
-            state="active" if key.prefix in active else "revoked" if key.revoked_at else "expired",
-            is_own=key.prefix == own,
-            issued=len(active.intersection(_descendants(key.prefix, issued))) if key.prefix in active else 0,
-            limits=[_used(rate, number) for rate, number in used.get(key.prefix, ()) if number],
-        )
+        {
+            "key": key,
+            "state": "active" if key.prefix in active else "revoked" if key.revoked_at else "expired",
+            "is_own": key.prefix == own,
+            # The number of active keys that were issued with it, directly or not: they end with it.
+            "issued": len(active.intersection(_descendants(key.prefix, issued))) if key.prefix in active else 0,
+            "limits": [_used(rate, number) for rate, number in used.get(key.prefix, ()) if number],
+        }
         for key in keys
     ]
 
@@ -170,7 +147,12 @@ def _descendants(prefix: str, issued: Mapping[str | None, Sequence[str]]) -> lis
     return descendants
 
 
-def _used(rate: Rate, number: int) -> _Used:
+def _used(rate: Rate, number: int) -> dict[str, Any]:
     operation = f"{rate.method} {rate.template}"
-    label = _OPERATIONS.get((rate.method, rate.template), operation)
-    return _Used(operation=operation, label=label, used=number, limit=rate.limit)
+    return {
+        "operation": operation,
+        "label": _OPERATIONS.get((rate.method, rate.template), operation),
+        "used": number,
+        "limit": rate.limit,
+        "share": round(min(100.0, 100 * number / rate.limit), 2),
+    }

@@ -1,9 +1,8 @@
 import asyncio
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, final
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from attrs import field, frozen
 from litestar import Response, get
 from litestar.params import FromPath
 
@@ -16,7 +15,7 @@ from contentsvc_core.received import Match, Received, SignatureHeader
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.diagnoses import MOST_SIMILAR, Explained
-from contentsvc_core.webhooks.diagnosis import Diagnosis, Remedy, command_of
+from contentsvc_core.webhooks.diagnosis import Remedy, command_of
 from contentsvc_core.webhooks.providers import provider_named
 from contentsvc_core.webhooks.signature import SPECIFIED, HmacSha256
 from contentsvc_http.dashboard import pages
@@ -153,20 +152,7 @@ def _event(entry: LogEntry) -> Mapping[str, Any] | None:
             return None
 
 
-@final
-@frozen(kw_only=True)
-class CauseCard:
-    diagnosis: Diagnosis | None
-    facts: tuple[tuple[str, str], ...] = field(converter=tuple)
-    headers: tuple[tuple[str, str], ...] = field(converter=tuple)
-    others: str
-    similar: str
-    since: object
-    #: The command that requests missed deliveries; empty: another remedy.
-    command: str
-
-
-def cause_card(entry: LogLine, explained: Explained, integration: Integration | None) -> CauseCard:
+def cause_card(entry: LogLine, explained: Explained, integration: Integration | None) -> dict[str, Any]:
     similar = explained.similar
     others = query = ""
     if similar is not None and similar.number:
@@ -181,15 +167,16 @@ def cause_card(entry: LogLine, explained: Explained, integration: Integration | 
         query = f"?{urlencode(fields)}"
     command = command_of(explained.diagnosis, entry.integration_id) or "" if explained.diagnosis else ""
     redelivers = explained.diagnosis is not None and explained.diagnosis.remedy is Remedy.REDELIVER
-    return CauseCard(
-        diagnosis=explained.diagnosis,
-        facts=() if entry.received is None else tuple(_facts(entry, entry.received)),
-        headers=() if entry.received is None else entry.received.headers,
-        others=others,
-        similar=query,
-        since=None if similar is None else similar.since,
-        command=command if integration and redelivers else "",
-    )
+    return {
+        "diagnosis": explained.diagnosis,
+        "facts": () if entry.received is None else tuple(_facts(entry, entry.received)),
+        "headers": () if entry.received is None else entry.received.headers,
+        "others": others,
+        "similar": query,
+        "since": None if similar is None else similar.since,
+        # The command that requests missed deliveries; empty: another remedy.
+        "command": command if integration and redelivers else "",
+    }
 
 
 def _facts(entry: LogLine, received: Received) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,10 @@
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast, final
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import msgspec
-from attrs import evolve, field, frozen
+from attrs import evolve
 from litestar import Response, get, post
 from litestar.params import FromPath
 
@@ -32,12 +32,10 @@ from contentsvc_http.words import CONTENT, ORDERS, sentence
 
 _PER_PAGE: Final = 20
 _CHANGED: Final = "This post was changed since you opened it. The page shows the current version."
-_SHOWN: Final = frozenset(
-    {
-        *("triggerId", "jobId", "scheduleId", "runId", "repositories", "deliveryIds", "eventTypes", "writer"),
-        *("brandIdentityId", "occurredAt", "warnings"),
-    }
-)
+#: Fields of a post's source metadata that its page has words for, or leaves out. It shows the others unchanged.
+_TEXTS: Final = ("triggerId", "jobId", "scheduleId", "brandIdentityId", "runId", "writer")
+_LISTS: Final = ("repositories", "eventTypes", "deliveryIds", "warnings")
+_SHOWN: Final = frozenset({*_TEXTS, *_LISTS, "occurredAt"})
 _DOING: Final = ("POST", "/v1/posts/bulk")
 FILTERS: Final = ("query", "status", "contentType", "label", "repository", "brandIdentityId", "since", "until")
 _NOTICES: Final = {
@@ -49,45 +47,17 @@ _NOTICES: Final = {
 _MAX_FORM: Final = 64 * 1024
 
 
-@final
-@frozen(kw_only=True)
-class Origin:
-    trigger_id: str = ""
-    job_id: str = ""
-    schedule_id: str = ""
-    brand_id: str = ""
-    writer: str = ""
-    repositories: tuple[str, ...] = field(converter=tuple, default=())
-    event_types: tuple[str, ...] = field(converter=tuple, default=())
-    delivery_ids: tuple[str, ...] = field(converter=tuple, default=())
-    warnings: tuple[str, ...] = field(converter=tuple, default=())
-    more: tuple[tuple[str, str], ...] = field(converter=tuple, default=())
-
-
-def read_origin(metadata: Mapping[str, Any] | None) -> Origin:
+def read_origin(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
     """Read a post's source metadata, which older versions may have written in other forms."""
     values = metadata or {}
-    return Origin(
-        trigger_id=_text(values, "triggerId"),
-        job_id=_text(values, "jobId"),
-        schedule_id=_text(values, "scheduleId"),
-        brand_id=_text(values, "brandIdentityId"),
-        writer=_text(values, "writer"),
-        repositories=_texts(values, "repositories"),
-        event_types=_texts(values, "eventTypes"),
-        delivery_ids=_texts(values, "deliveryIds"),
-        warnings=_texts(values, "warnings"),
-        more=[(name, msgspec.json.encode(value).decode()) for name, value in values.items() if name not in _SHOWN],
-    )
+    return {
+        **{name: values.get(name) if isinstance(values.get(name), str) else "" for name in _TEXTS},
+        **{name: _texts(values.get(name)) for name in _LISTS},
+        "more": [(name, msgspec.json.encode(value).decode()) for name, value in values.items() if name not in _SHOWN],
+    }
 
 
-def _text(values: Mapping[str, Any], name: str) -> str:
-    value: object = values.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _texts(values: Mapping[str, Any], name: str) -> list[str]:
-    value: object = values.get(name)
+def _texts(value: object) -> list[str]:
     return [text for text in cast("list[object]", value) if isinstance(text, str)] if isinstance(value, list) else []
 
 
@@ -194,35 +164,27 @@ async def shown(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
         "text": post_text(stored) or plain_text(stored.content),
         "social": social_card(stored.content_type, stored.markdown),
         "origin": origin,
-        "run_id": await session.app.stores.run_lists.run_of_post(session.organization_id, stored.id),
+        "run_id": origin["runId"],
         **await _named(session, origin),
     }
     return pages.page(session, "post.html", context, title=stored.title, section="posts")
 
 
-async def _set_status(session: DashboardSession, post_id: str, status: PostStatus) -> Response[Any]:
+@sent([f"{ROOT}/posts/{{post_id:str}}/{verb}" for verb in ("publish", "unpublish")], page=shown)
+async def set_status(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
     await counting.count(session, *EDITING)
-    seen = session.form.text("seen")
+    seen = form.text("seen")
+    publishes = session.request.url.path.endswith("/publish")
     done = await session.app.post_editor.change(
         session.organization_id,
         post_id,
-        ChangePost(status=status),
+        ChangePost(status=PostStatus.PUBLISHED if publishes else PostStatus.DRAFT),
         if_=lambda post: entity_tag(post) == seen,
         author=session.signed_in.key.prefix,
     )
     if not isinstance(done, Post):
         raise Unsaved(error=_CHANGED, status=409)
-    return go(f"/posts/{done.id}", notice="published" if status is PostStatus.PUBLISHED else "unpublished")
-
-
-@sent(f"{ROOT}/posts/{{post_id:str}}/publish", page=shown)
-async def publish(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
-    return await _set_status(session, post_id, PostStatus.PUBLISHED)
-
-
-@sent(f"{ROOT}/posts/{{post_id:str}}/unpublish", page=shown)
-async def unpublish(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
-    return await _set_status(session, post_id, PostStatus.DRAFT)
+    return go(f"/posts/{done.id}", notice="published" if publishes else "unpublished")
 
 
 @sent(f"{ROOT}/posts/{{post_id:str}}/delete", page=shown)
@@ -259,11 +221,11 @@ async def _public(session: DashboardSession, post: Post) -> list[tuple[str, str]
     ]
 
 
-async def _named(session: DashboardSession, origin: Origin) -> dict[str, Any]:
+async def _named(session: DashboardSession, origin: Mapping[str, Any]) -> dict[str, Any]:
     organization_id, stores = session.organization_id, session.app.stores
     return {
-        "trigger": await stores.triggers.find(organization_id, origin.trigger_id),
-        "schedule": await stores.schedules.find(organization_id, origin.schedule_id),
-        "brand": await stores.brands.identity(organization_id, origin.brand_id),
-        "job": await stores.jobs.job(organization_id, origin.job_id),
+        "trigger": await stores.triggers.find(organization_id, origin["triggerId"]),
+        "schedule": await stores.schedules.find(organization_id, origin["scheduleId"]),
+        "brand": await stores.brands.identity(organization_id, origin["brandIdentityId"]),
+        "job": await stores.jobs.job(organization_id, origin["jobId"]),
     }

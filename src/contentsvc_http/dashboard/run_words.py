@@ -1,5 +1,5 @@
 from collections.abc import Mapping
-from typing import assert_never, final
+from typing import Any, assert_never, final
 
 from attrs import frozen
 
@@ -44,17 +44,6 @@ class Starters:
                 assert_never(cause)
 
 
-@final
-@frozen(kw_only=True)
-class RunLine:
-    run: ListedRun
-    about: str
-    detail: str
-    starter: PageLink
-    #: The content type of the result; empty: unknown, since the trigger was deleted.
-    output: str
-
-
 async def starters_of(session: DashboardSession) -> Starters:
     triggers = await session.app.stores.triggers.all_of(session.organization_id)
     schedules = await session.app.stores.schedules.all_of(session.organization_id)
@@ -64,13 +53,15 @@ async def starters_of(session: DashboardSession) -> Starters:
     )
 
 
-def line_of(run: ListedRun, starters: Starters) -> RunLine:
-    title, detail = title_of(run.cause), ""
-    if isinstance(run.cause, ListedDelivery):
-        detail = run.cause.event.about
-    return RunLine(
-        run=run, about=title, detail=detail, starter=starters.of(run.cause), output=output_of(run.cause, starters)
-    )
+def line_of(run: ListedRun, starters: Starters) -> dict[str, Any]:
+    """Return a run in words. Its ``output`` is empty if that is unknown, since its trigger was deleted."""
+    return {
+        "run": run,
+        "about": title_of(run.cause),
+        "detail": run.cause.event.about if isinstance(run.cause, ListedDelivery) else "",
+        "starter": starters.of(run.cause),
+        "output": output_of(run.cause, starters),
+    }
 
 
 def title_of(cause: ListedCause) -> str:

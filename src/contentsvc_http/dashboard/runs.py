@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from litestar import Response, get
@@ -16,7 +16,7 @@ from contentsvc_http.dashboard import pages
 from contentsvc_http.dashboard.pages import ago, digest, go, nothing_new
 from contentsvc_http.dashboard.refusals import Unsaved, found
 from contentsvc_http.dashboard.run_timeline import RunDetails, timeline
-from contentsvc_http.dashboard.run_words import PageLink, RunLine, line_of, starters_of
+from contentsvc_http.dashboard.run_words import PageLink, line_of, starters_of
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, Visitor, sent
 from contentsvc_http.errors import accepted
 
@@ -59,7 +59,7 @@ async def list_runs(session: Visitor) -> Response[Any]:
         "titles": titles,
         "chosen": ",".join(status.value for status in statuses),
         "statuses": [status.value for status in RunStatus],
-        "older": lines[-1].run.id if len(listed) > _AT_ONCE else None,
+        "older": lines[-1]["run"].id if len(listed) > _AT_ONCE else None,
         "is_first": before is None,
         "digest": seen,
         "arrived": _arrived(lines, session.query.get("newest", "")) if session.is_partial else (),
@@ -75,7 +75,7 @@ async def show(session: Visitor, run_id: FromPath[str]) -> Response[Any]:
     context = await _context_of(session, run)
     if not session.is_partial:
         context |= {"arrived": False, **await _event(session, run)}
-        title = ": ".join(filter(None, (context["line"].about, context["line"].detail)))
+        title = ": ".join(filter(None, (context["line"]["about"], context["line"]["detail"])))
         return pages.page(session, "run.html", context, title=title, section=_SECTION)
     if session.query.get("seen") == context["digest"]:
         return nothing_new()
@@ -152,6 +152,6 @@ async def _brand_of(session: DashboardSession, run: ListedRun) -> PageLink | Non
     return None if brand is None else PageLink(text=brand.name, path=f"/brands/{brand.id}")
 
 
-def _arrived(lines: Sequence[RunLine], newest: str) -> frozenset[str]:
-    ids = [line.run.id for line in lines]
+def _arrived(lines: Sequence[Mapping[str, Any]], newest: str) -> frozenset[str]:
+    ids = [line["run"].id for line in lines]
     return frozenset(ids[: ids.index(newest)]) if newest in ids else frozenset()

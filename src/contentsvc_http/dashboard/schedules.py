@@ -3,16 +3,14 @@ from datetime import datetime
 from typing import Any, Final, Self, final
 from zoneinfo import ZoneInfo
 
-from attrs import field, frozen
-from msgspec import Struct
+from attrs import field, fields, frozen
 
 from contentsvc_core.application import Application
-from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
 from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.plan import NO_REPOSITORY
+from contentsvc_core.usecases.plan import NO_REPOSITORY, Planner
 from contentsvc_core.workflows.schedules import (
     NAME_LIMIT,
     ChangeSchedule,
@@ -22,21 +20,12 @@ from contentsvc_core.workflows.schedules import (
     due_from,
 )
 from contentsvc_core.workflows.slots import Cron, Frequency, cron_fault, next_slot, nominal_time
-from contentsvc_http.dashboard.choices import (
-    FormSources,
-    Option,
-    differing,
-    named,
-    numbers_of,
-    settings_from,
-    settings_of,
-)
+from contentsvc_http.dashboard.choices import FormSources, Option, named, numbers_of, settings_of
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.section import FormSection, Row, TypedForm
+from contentsvc_http.dashboard.section import FormSection, TypedForm
 from contentsvc_http.dashboard.session import DashboardSession
-from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.forms import Form
-from contentsvc_http.words import CONTENT, LOOKBACKS, PUBLISHES, WEEKDAYS, times_of
+from contentsvc_http.words import LOOKBACKS, WEEKDAYS, times_of
 
 _REFUSALS: Final = FormRefusals(
     fields={
@@ -79,13 +68,6 @@ class TypedTimes:
         )
 
 
-@final
-@frozen(kw_only=True)
-class FiringTime:
-    at: datetime
-    window: LookbackWindow
-
-
 def read_times(typed: TypedTimes) -> Cron | Refusal:
     """Read times; forms of the dashboard send known frequencies only."""
     frequency = named(Frequency, typed.frequency)
@@ -102,14 +84,15 @@ def read_times(typed: TypedTimes) -> Cron | Refusal:
 
 def firings_of(
     cron: Cron, lookback: Lookback, zone: ZoneInfo, *, schedule: Schedule | None, now: datetime
-) -> list[FiringTime]:
+) -> list[tuple[datetime, LookbackWindow]]:
+    """Return the next times of a schedule, each with the window that its post reports."""
     if schedule is not None and schedule.due_at is not None and schedule.cron == cron:
         at = schedule.due_at
     else:
         at = due_from(cron, now, zone, last_slot=None if schedule is None else schedule.last_slot)
-    firings: list[FiringTime] = []
+    firings: list[tuple[datetime, LookbackWindow]] = []
     for _ in range(_NEXT):
-        firings.append(FiringTime(at=at, window=window_at(lookback, at, zone, local=nominal_time(cron, at, zone))))
+        firings.append((at, window_at(lookback, at, zone, local=nominal_time(cron, at, zone))))
         at = next_slot(cron, at, zone)
     return firings
 
@@ -134,61 +117,44 @@ class _Typed(TypedForm):
         }
 
 
-@frozen(kw_only=True)
-class _Row(Row):
-    stored: Schedule
-    times: str
-    lookback: str
-    output: str
-    publishes: str
-    brand: str
-
-
 class Schedules(FormSection[Schedule, _Typed]):
     name = "schedule"
     refusals = _REFUSALS
     create = CreateSchedule
     change = ChangeSchedule
     settings = ScheduleSettings
+    typed = _Typed
     name_limit = NAME_LIMIT
     no_repository = NO_REPOSITORY
 
     def automations(self, app: Application) -> Automations[Schedule]:
         return app.stores.schedules
 
-    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> Schedule | Refusal:
-        planner = session.app.planner
-        if isinstance(command, CreateSchedule):
-            return await planner.create(session.organization_id, command)
-        assert isinstance(command, ChangeSchedule)
-        return await planner.change(session.organization_id, id_ or "", command)
+    def editor(self, app: Application) -> Planner:
+        return app.planner
 
-    def read(self, form: Form | None, stored: Schedule | None) -> _Typed:
-        if form is not None:
-            return _typed(form)
-        return _Typed() if stored is None else _typed_of(stored)
+    def typed_in(self, form: Form) -> dict[str, Any]:
+        return {"times": TypedTimes(**{each.name: form.text(each.name) for each in fields(TypedTimes)})}
+
+    def typed_of(self, stored: Schedule) -> dict[str, Any]:
+        return {"repositories": list(map(str, stored.repository_ids)), "times": TypedTimes.of(stored.cron)}
 
     def values(self, typed: _Typed, stored: Schedule | None) -> tuple[dict[str, Any], list[Refusal]]:
         cron = read_times(typed.times)
-        fields = typed.values(cron)
+        values = typed.values(cron)
         refused = [cron] if isinstance(cron, Refusal) else []
-        return fields if stored is None else differing(fields, stored), refused
+        return values if stored is None else self.differing(values, stored), refused
 
     def title(self, stored: Schedule, has: FormSources) -> str:
         del has
         return stored.name
 
-    def row(self, session: DashboardSession, stored: Schedule, has: FormSources) -> _Row:
-        return _Row(
-            stored=stored,
-            title=stored.name,
-            repositories=[has.repository(None, number) for number in stored.repository_ids],
-            times=times_of(stored.cron, session.organization.time_zone),
-            lookback=LOOKBACKS[stored.lookback],
-            output=CONTENT[stored.output_type],
-            publishes=PUBLISHES[stored.post_status],
-            brand=has.brand(stored.brand_identity_id),
-        )
+    def cells(self, session: DashboardSession, stored: Schedule, has: FormSources) -> dict[str, Any]:
+        return {
+            "repositories": [has.repository(None, number) for number in stored.repository_ids],
+            "times": times_of(stored.cron, session.organization.time_zone),
+            "lookback": LOOKBACKS[stored.lookback],
+        }
 
     def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]:
         return {
@@ -206,31 +172,3 @@ class Schedules(FormSection[Schedule, _Typed]):
         zone, now = session.organization.time_zone, session.app.clock.now()
         firings = firings_of(cron, lookback, zone, schedule=stored, now=now)
         return {"firings": firings, "says": "", "is_off": not typed.settings["enabled"]}
-
-
-def _typed(form: Form) -> _Typed:
-    return _Typed(
-        settings=settings_from(form, ScheduleSettings),
-        repositories=form.texts("repositories"),
-        times=TypedTimes(
-            frequency=form.text("frequency"),
-            hour=form.text("hour"),
-            minute=form.text("minute"),
-            day_of_week=form.text("day_of_week"),
-            day_of_month=form.text("day_of_month"),
-        ),
-        brand=form.text("brand"),
-        style=OVERRIDE.typed(form),
-    )
-
-
-def _typed_of(schedule: Schedule) -> _Typed:
-    return _Typed(
-        settings=settings_of(
-            ScheduleSettings(**{name: getattr(schedule, name) for name in ScheduleSettings.__struct_fields__})
-        ),
-        repositories=[str(number) for number in schedule.repository_ids],
-        times=TypedTimes.of(schedule.cron),
-        brand=schedule.brand_identity_id or "",
-        style=style_body(schedule.house_style) or {},
-    )

@@ -13,12 +13,7 @@ from contentsvc_core.lists.words import words_of
 from contentsvc_core.ports import Search
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
-from contentsvc_core.search.questions import (
-    EVENT_TYPES,
-    ContextSearch,
-    PostSearch,
-    read_context_search,
-)
+from contentsvc_core.search.questions import EVENT_TYPES, ContextSearch, PostSearch, read_context_search
 from contentsvc_core.workflows.context import ContextRecord, is_custom_id
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.payloads import visible
@@ -81,15 +76,13 @@ async def _shown(search: Search, organization_id: str, records: ContextSearch) -
     written = await search.posts(organization_id, PostSearch(terms=records.terms, since=records.since), limit=_POSTS)
 
     def shown() -> dict[str, Any]:
+        terms = records.terms
         marked_records = [
-            (
-                record,
-                [(excerpt, marked(excerpt.text, records.terms)) for excerpt in record_excerpts(record, records.terms)],
-            )
+            (record, [(each.get("ref", ""), marked(each["text"], terms)) for each in record_excerpts(record, terms)])
             for record in hits.found
         ]
         posts = [
-            (post, [marked(excerpt.text, records.terms) for excerpt in post_excerpts(post.markdown, records.terms)[:2]])
+            (post, [marked(each["text"], terms) for each in post_excerpts(post.markdown, terms)[:2]])
             for post in (written.found if is_of_posts else ())
         ]
         return {

@@ -1,7 +1,7 @@
 """Pages of the resources that write posts by themselves: triggers and schedules."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -15,19 +15,29 @@ from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
+from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import Trigger
 from contentsvc_http.dashboard import counting, pages
-from contentsvc_http.dashboard.choices import FormSources, boxes_of, connected, content_choices
+from contentsvc_http.dashboard.choices import (
+    FormSources,
+    boxes_of,
+    connected,
+    content_choices,
+    settings_from,
+    settings_of,
+)
 from contentsvc_http.dashboard.pages import CONFLICT, OUTDATED, UNSAVED, digest, go
 from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor
+from contentsvc_http.dashboard.style_form import OVERRIDE
 from contentsvc_http.dashboard.style_preview import ShownStyle, preview_of_override, shown_override
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
+from contentsvc_http.words import CONTENT, PUBLISHES
 
 _INVALID: Final = 422
 
@@ -42,17 +52,6 @@ class TypedForm:
     style: Mapping[str, Any] = field(factory=dict[str, Any])
 
 
-@frozen(kw_only=True)
-class Row:
-    title: str
-    repositories: tuple[str, ...] = field(converter=tuple)
-
-    def has(self, words: Collection[str]) -> bool:
-        """Check whether the title and the repositories have all words, in any case."""
-        text = " ".join([self.title, *self.repositories]).casefold()
-        return all(word.casefold() in text for word in words)
-
-
 _Stored = TypeVar("_Stored", bound=Trigger | Schedule)
 _Typed = TypeVar("_Typed", bound=TypedForm)
 
@@ -63,6 +62,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     create: ClassVar[type[Struct]]
     change: ClassVar[type[Struct]]
     settings: ClassVar[type[Struct]]
+    typed: ClassVar[type[Any]]
     name_limit: ClassVar[int]
     #: The core's refusal of a resource without a repository, so that a form shows it together with other faults.
     no_repository: ClassVar[Refusal]
@@ -71,12 +71,16 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     def automations(self, app: Application) -> Automations[_Stored]: ...
 
     @abstractmethod
-    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> _Stored | Refusal:
-        """Change the resource; without an id, create one."""
+    def editor(self, app: Application) -> Any:  # noqa: ANN401  # it takes the commands of this section
+        """Return the use case that creates and changes the resource."""
 
     @abstractmethod
-    def read(self, form: Form | None, stored: _Stored | None) -> _Typed:
-        """Read a form; ``None``: the values of a form that is opened."""
+    def typed_in(self, form: Form) -> dict[str, Any]:
+        """Return the fields of a typed form that this section alone has."""
+
+    @abstractmethod
+    def typed_of(self, stored: _Stored) -> dict[str, Any]:
+        """Return the same fields of a stored resource, and its repositories."""
 
     @abstractmethod
     def values(self, typed: _Typed, stored: _Stored | None) -> tuple[dict[str, Any], list[Refusal]]:
@@ -86,13 +90,58 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
     def title(self, stored: _Stored, has: FormSources) -> str: ...
 
     @abstractmethod
-    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> Row: ...
+    def cells(self, session: DashboardSession, stored: _Stored, has: FormSources) -> dict[str, Any]:
+        """Return what the list shows of a resource in this section alone, and its repositories."""
 
     @abstractmethod
     def choices(self, typed: _Typed, has: FormSources) -> dict[str, Any]: ...
 
     @abstractmethod
     async def previewed(self, session: DashboardSession, stored: _Stored | None, typed: _Typed) -> dict[str, Any]: ...
+
+    def value(self, stored: _Stored, name: str) -> Any:  # noqa: ANN401  # any field
+        return getattr(stored, name)
+
+    def differing(self, fields: Mapping[str, Any], stored: _Stored) -> dict[str, Any]:
+        """Return the fields whose values differ from the stored ones: only these need new checks."""
+        return {name: value for name, value in fields.items() if self.value(stored, name) != value}
+
+    def read(self, form: Form | None, stored: _Stored | None) -> _Typed:
+        """Read a form; ``None``: the values of a form that is opened."""
+        if form is not None:
+            return self.typed(
+                settings=settings_from(form, self.settings),
+                repositories=form.texts("repositories"),
+                brand=form.text("brand"),
+                style=OVERRIDE.typed(form),
+                **self.typed_in(form),
+            )
+        if stored is None:
+            return self.typed()
+        settings = {name: self.value(stored, name) for name in self.settings.__struct_fields__}
+        return self.typed(
+            settings=settings_of(self.settings(**settings)),
+            brand=stored.brand_identity_id or "",
+            style=style_body(stored.house_style) or {},
+            **self.typed_of(stored),
+        )
+
+    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> _Stored | Refusal:
+        """Change the resource; without an id, create one."""
+        editor = self.editor(session.app)
+        if id_ is None:
+            return await editor.create(session.organization_id, command)
+        return await editor.change(session.organization_id, id_, command)
+
+    def row(self, session: DashboardSession, stored: _Stored, has: FormSources) -> dict[str, Any]:
+        return {
+            "stored": stored,
+            "title": self.title(stored, has),
+            "output": CONTENT[stored.output_type],
+            "publishes": PUBLISHES[stored.post_status],
+            "brand": has.brand(stored.brand_identity_id),
+            **self.cells(session, stored, has),
+        }
 
     @property
     def path(self) -> str:
@@ -102,7 +151,7 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         """Return the page of the list: the rows whose title and repositories have all words that are asked for."""
         has = await connected(session)
         stored = await self.automations(session.app).all_of(session.organization_id)
-        rows = [row for each in stored if (row := self.row(session, each, has)).has(asked.split())]
+        rows = [row for each in stored if _has_words(row := self.row(session, each, has), asked)]
         context = {
             "rows": rows,
             "total": len(stored),
@@ -214,6 +263,11 @@ class FormSection(ABC, Generic[_Stored, _Typed]):
         section = f"{self.name}s"
         context = {**context, "kind": self.name, "plural": section.capitalize(), "path": self.path}
         return pages.page(session, template, context, title=title, section=section, status=status)
+
+
+def _has_words(row: Mapping[str, Any], asked: str) -> bool:
+    text = " ".join([row["title"], *row["repositories"]]).casefold()
+    return all(word.casefold() in text for word in asked.split())
 
 
 def section_routes(section: FormSection[Any, Any]) -> list[HTTPRouteHandler]:

@@ -7,6 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.rates import FAILED_SIGN_INS, SIGN_INS, WINDOW_MS, Bucket
 from contentsvc_core.access.sessions import LINK_LIFE
+from contentsvc_core.usecases.sign_in import SignedIn
 from contentsvc_http.client_address import is_local
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.dashboard.pages import HEADERS, go, outside_page
@@ -58,11 +59,7 @@ def sign_in_routes(dashboard: Dashboard) -> list[HTTPRouteHandler]:
         if signed_in is None:
             await limiter.hit(failures)
             return sign_in_page(error=_REFUSED, leads_to=leads_to, status=401)
-        if (old := token_of(request)) is not None:
-            await dashboard.app.sign_in.sign_out(old)
-        response = go(own_page(leads_to))
-        keep(response, signed_in, secure=secure)
-        return response
+        return await _entered(dashboard, request, signed_in, leads_to, secure=secure)
 
     return [show, sign_in, _sign_out_route(dashboard), _link_route(dashboard)]
 
@@ -92,14 +89,20 @@ def _link_route(dashboard: Dashboard) -> HTTPRouteHandler:
         signed_in = await dashboard.app.sign_in.sign_in_by_link(request.query_params.get("token", ""))
         if signed_in is None:
             return sign_in_page(error=_USED_UP, status=401)
-        if (old := token_of(request)) is not None:
-            await dashboard.app.sign_in.sign_out(old)
-        response = go("")
         # Between a browser and a server on one machine there is no network, and mostly no https.
-        keep(response, signed_in, secure=False)
-        return response
+        return await _entered(dashboard, request, signed_in, "", secure=False)
 
     return by_link
+
+
+async def _entered(
+    dashboard: Dashboard, request: Request[Any, Any, Any], signed_in: SignedIn, leads_to: str, *, secure: bool
+) -> Response[Any]:
+    if (old := token_of(request)) is not None:
+        await dashboard.app.sign_in.sign_out(old)
+    response = go(own_page(leads_to))
+    keep(response, signed_in, secure=secure)
+    return response
 
 
 def sign_in_page(

@@ -1,6 +1,4 @@
-from typing import Final, final
-
-from attrs import frozen
+from typing import Any, Final
 
 from contentsvc_core.content.plain import text_of
 from contentsvc_core.content.posts import ContentType
@@ -9,23 +7,10 @@ from contentsvc_core.content.prompting.answer import LENGTH_LIMITS, length_of
 _NETWORKS: Final = {ContentType.LINKEDIN_POST: "LinkedIn", ContentType.TWITTER_POST: "X"}
 
 
-@final
-@frozen(kw_only=True)
-class SocialCard:
-    network: str
-    text: str
-    length: int
-    limit: int
-
-    @property
-    def is_too_long(self) -> bool:
-        return self.length > self.limit
-
-
-def social_card(content_type: ContentType, markdown: str) -> SocialCard | None:
+def social_card(content_type: ContentType, markdown: str) -> dict[str, Any] | None:
     network = _NETWORKS.get(content_type)
     if network is None:
         return None
-    text = text_of(markdown)
+    text, limit = text_of(markdown), LENGTH_LIMITS[content_type]
     length = length_of(text, content_type)
-    return SocialCard(network=network, text=text, length=length, limit=LENGTH_LIMITS[content_type])
+    return {"network": network, "text": text, "length": length, "limit": limit, "is_too_long": length > limit}

@@ -55,23 +55,6 @@ _SWITCH: Final = {True: "yes", False: "no"}
 
 @final
 @frozen(kw_only=True)
-class StyleControl:
-    name: str
-    label: str
-    hint: str
-    #: ``select``, ``lines``, ``checks``, ``number`` or ``headings``.
-    kind: str
-    choices: tuple[tuple[str, str], ...] = ()
-    value: Any = ""
-    fault: str = ""
-    #: In an override: the organization's value, in words; may be empty.
-    inherited: str = ""
-    #: Whether the override sets an empty list; ``None``: the field has no such choice.
-    none: bool | None = None
-
-
-@final
-@frozen(kw_only=True)
 class StyleForm:
     prefix: str = ""
     unset: str = "default"
@@ -86,7 +69,7 @@ class StyleForm:
 
     def groups(
         self, typed: Mapping[str, Any], refused: Refusal | None = None, inherited: HouseStyle | None = None
-    ) -> list[tuple[str, list[StyleControl]]]:
+    ) -> list[tuple[str, list[dict[str, Any]]]]:
         """Return the controls of the form by group.
 
         ``typed`` has the values by the fields' wire names, ``inherited`` the organization's house style for an
@@ -132,7 +115,7 @@ class StyleForm:
         refused: Refusal | None,
         inherited: Mapping[str, Any],
         unset: Mapping[str, Any],
-    ) -> StyleControl:
+    ) -> dict[str, Any]:
         value: Any = typed.get(style_field.name)
         kind: str
         choices: tuple[tuple[str, str], ...] = ()
@@ -165,19 +148,22 @@ class StyleForm:
             and (inherited.get(style_field.name) or value in ([], {}))
         ):
             none = value in ([], {})
-        return StyleControl(
-            name=self._name(style_field),
-            label=_LABELS[style_field.name],
-            hint=style_field.about,
-            kind=kind,
-            choices=choices,
-            value=shown,
-            fault=fault_of(refused) if refused is not None and refused.field == style_field.name else "",
-            inherited=value_in_words(inherited[style_field.name])
+        return {
+            "name": self._name(style_field),
+            "label": _LABELS[style_field.name],
+            "hint": style_field.about,
+            # ``select``, ``lines``, ``checks``, ``number`` or ``headings``.
+            "kind": kind,
+            "choices": choices,
+            "value": shown,
+            "fault": fault_of(refused) if refused is not None and refused.field == style_field.name else "",
+            # In an override: the organization's value, in words; may be empty.
+            "inherited": value_in_words(inherited[style_field.name])
             if inherited.get(style_field.name) not in (None, [], {})
             else "",
-            none=none,
-        )
+            # Whether the override sets an empty list; ``None``: the field has no such choice.
+            "none": none,
+        }
 
 
 HOUSE_STYLE: Final = StyleForm()

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, final
 
 from attrs import frozen
@@ -10,7 +10,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.preview_style import StylePreview
 from contentsvc_http.dashboard.choices import connected
 from contentsvc_http.dashboard.session import DashboardSession
-from contentsvc_http.dashboard.style_form import OVERRIDE, StyleControl, fault_of, in_words
+from contentsvc_http.dashboard.style_form import OVERRIDE, fault_of, in_words
 from contentsvc_http.forms import Form
 
 _NOTHING_YET: Final = "Nothing to preview yet: the preview appears with your first release or push."
@@ -56,32 +56,22 @@ async def preview_of_style(
     return await session.heavy(write)
 
 
-@final
-@frozen(kw_only=True)
-class ShownOverride:
-    groups: Sequence[tuple[str, Sequence[StyleControl]]]
-    #: The fields that differ from the organization's, in words.
-    set: Sequence[tuple[str, str]]
-    #: The fault of the override as a whole; faults of fields are shown beside them.
-    fault: str
-    open: bool
-    preview: ShownStyle | None
-
-
 def shown_override(
     session: DashboardSession,
     typed: Mapping[str, Any],
     *,
     refused: Refusal | None = None,
     preview: ShownStyle | None = None,
-) -> ShownOverride:
-    return ShownOverride(
-        groups=OVERRIDE.groups(typed, refused, session.organization.house_style),
-        set=in_words(typed),
-        fault=fault_of(refused) if refused is not None and not refused.field else "",
-        open=refused is not None or preview is not None,
-        preview=preview,
-    )
+) -> dict[str, Any]:
+    return {
+        "groups": OVERRIDE.groups(typed, refused, session.organization.house_style),
+        # The fields that differ from the organization's, in words.
+        "set": in_words(typed),
+        # The fault of the override as a whole; faults of fields are shown beside them.
+        "fault": fault_of(refused) if refused is not None and not refused.field else "",
+        "open": refused is not None or preview is not None,
+        "preview": preview,
+    }
 
 
 async def preview_of_override(session: DashboardSession, form: Form) -> ShownStyle:

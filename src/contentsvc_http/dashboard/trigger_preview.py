@@ -1,8 +1,6 @@
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Final, TypeAlias, final
-
-from attrs import field, frozen
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final, TypeAlias
 
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.events.normalized import Event
@@ -12,7 +10,7 @@ from contentsvc_core.ports import ContextLibrary
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.triggers import Trigger, matching
-from contentsvc_http.dashboard.choices import FormSources, connected
+from contentsvc_http.dashboard.choices import connected
 from contentsvc_http.dashboard.session import DashboardSession
 
 _LOOKED_AT: Final = 200
@@ -23,30 +21,8 @@ _MOST_BYTES: Final = 2 * 1024 * 1024
 _MOMENT: Final = timedelta(milliseconds=1)
 
 
-@final
-@frozen(kw_only=True)
-class MatchedDelivery:
-    log_id: str
-    kind: str
-    about: str
-    repository: str
-    created_at: datetime
-    #: Why a filter leaves it out; empty: it matches.
-    why: str = ""
-
-
-@final
-@frozen(kw_only=True)
-class TriggerPreview:
-    message: str = ""
-    looked_at: int = 0
-    matched: int = 0
-    newest: tuple[MatchedDelivery, ...] = field(converter=tuple, default=())
-    excluded: int = 0
-    newest_excluded: tuple[MatchedDelivery, ...] = field(converter=tuple, default=())
-
-
-async def preview_of(session: DashboardSession, trigger: Trigger) -> TriggerPreview:
+async def preview_of(session: DashboardSession, trigger: Trigger) -> dict[str, Any]:
+    """Return the processed deliveries that a trigger would have matched, and why its filters exclude others."""
     organization_id = trigger.organization_id
     stores = session.app.stores
     entries = await stores.read_model.log(organization_id, LogSearch(statuses=(LogStatus.SUCCESS,)), limit=_LOOKED_AT)
@@ -64,13 +40,16 @@ async def preview_of(session: DashboardSession, trigger: Trigger) -> TriggerPrev
     matched = [(entry, event) for entry, event in watched if entry.id not in excluded]
     missed = [(entry, event) for entry, event in watched if entry.id in excluded]
     has = await connected(session)
-    return TriggerPreview(
-        looked_at=len(processed),
-        matched=len(matched),
-        newest=_matches_of(matched[:_SHOWN], has, excluded),
-        excluded=len(missed),
-        newest_excluded=_matches_of(missed[:_SHOWN_LEFT_OUT], has, excluded),
-    )
+    return {
+        "message": "",
+        "looked_at": len(processed),
+        "matched": len(matched),
+        "newest": matched[:_SHOWN],
+        "excluded": len(missed),
+        "newest_excluded": missed[:_SHOWN_LEFT_OUT],
+        "why": excluded,
+        "repository": has.repository,
+    }
 
 
 def _watches(trigger: Trigger, entry: ListedEntry, event: EventSummary) -> bool:
@@ -108,19 +87,3 @@ async def _full_events(entries: Sequence[ListedEntry], contexts: ContextLibrary)
         )
         events |= {(provider, repository_id, record.delivery_id): record.event for record in records}
     return events
-
-
-def _matches_of(
-    deliveries: Sequence[tuple[ListedEntry, EventSummary]], has: FormSources, excluded: Mapping[str, str]
-) -> list[MatchedDelivery]:
-    return [
-        MatchedDelivery(
-            log_id=entry.id,
-            kind=event.type,
-            about=event.about,
-            repository=has.repository(entry.integration_type, entry.repository_id),
-            created_at=entry.created_at,
-            why=excluded.get(entry.id, ""),
-        )
-        for entry, event in deliveries
-    ]

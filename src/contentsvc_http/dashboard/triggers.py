@@ -2,15 +2,13 @@ from collections.abc import Mapping
 from typing import Any, Final, final
 
 from attrs import field, frozen
-from msgspec import Struct
 
 from contentsvc_core.application import Application
-from contentsvc_core.content.house_style import style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.events.normalized import Release
 from contentsvc_core.ports import Automations
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.triggers import NO_REPOSITORY, SEVERAL_PROVIDERS, faults_of, provider_of
+from contentsvc_core.usecases.triggers import NO_REPOSITORY, SEVERAL_PROVIDERS, TriggerEditor, faults_of, provider_of
 from contentsvc_core.workflows.causes import source_type
 from contentsvc_core.workflows.filters import PATTERN_FIELDS, Batch, TriggerOptions, options_faults
 from contentsvc_core.workflows.triggers import (
@@ -22,14 +20,13 @@ from contentsvc_core.workflows.triggers import (
     Trigger,
     TriggerSettings,
 )
-from contentsvc_http.dashboard.choices import FormSources, Option, hosted, named, numbers_of, settings_from, settings_of
+from contentsvc_http.dashboard.choices import FormSources, Option, hosted, named, numbers_of, settings_of
 from contentsvc_http.dashboard.refusals import FormRefusals
-from contentsvc_http.dashboard.section import FormSection, Row, TypedForm
+from contentsvc_http.dashboard.section import FormSection, TypedForm
 from contentsvc_http.dashboard.session import DashboardSession
-from contentsvc_http.dashboard.style_form import OVERRIDE
-from contentsvc_http.dashboard.trigger_preview import TriggerPreview, preview_of
+from contentsvc_http.dashboard.trigger_preview import preview_of
 from contentsvc_http.forms import Form
-from contentsvc_http.words import BATCHES, CONTENT, EVENTS, PUBLISHES, events_of, filters_of, some_of
+from contentsvc_http.words import BATCHES, CONTENT, EVENTS, events_of, filters_of, some_of
 
 _REFUSALS: Final = FormRefusals(
     fields={
@@ -95,58 +92,8 @@ class TypedTrigger(TypedForm):
         return found if self.every_event or self.events else [*found, _NO_EVENT]
 
 
-def read_trigger_form(form: Form) -> TypedTrigger:
-    return TypedTrigger(
-        settings=settings_from(form, TriggerSettings),
-        repositories=form.texts("repositories"),
-        every_event=bool(form.text("every_event")),
-        events=[kind for kind in form.texts("events") if kind in EVENT_TYPES],
-        brand=form.text("brand"),
-        style=OVERRIDE.typed(form),
-    )
-
-
 def _lines(text: str) -> tuple[str, ...]:
     return tuple(line for part in text.split("\n") if (line := part.strip()))
-
-
-def _stored_value(trigger: Trigger, name: str) -> Any:  # noqa: ANN401  # any field
-    return getattr(trigger.options if name in TriggerOptions.__struct_fields__ else trigger, name)
-
-
-def typed_of(trigger: Trigger) -> TypedTrigger:
-    provider = provider_of(trigger.source_type) or trigger.source_type
-    return TypedTrigger(
-        settings=settings_of(
-            TriggerSettings(**{name: _stored_value(trigger, name) for name in TriggerSettings.__struct_fields__})
-        ),
-        repositories=[hosted(provider, number) for number in trigger.repository_ids],
-        every_event=not trigger.event_types,
-        events=trigger.event_types or EVENT_TYPES,
-        brand=trigger.brand_identity_id or "",
-        style=style_body(trigger.house_style) or {},
-    )
-
-
-def changes_to(typed: TypedTrigger, trigger: Trigger) -> dict[str, Any]:
-    """Return only the changed fields, so that a trigger with a disconnected repository can still be renamed."""
-    fields = typed.values()
-    provider = fields.pop("provider")
-    changes = {name: value for name, value in fields.items() if _stored_value(trigger, name) != value}
-    moves = provider is not None and source_type(provider) != trigger.source_type
-    if provider is not None and (moves or "repository_ids" in changes):
-        changes["provider"] = provider
-    return changes
-
-
-@frozen(kw_only=True)
-class _Row(Row):
-    stored: Trigger
-    events: str
-    filters: tuple[str, ...] = field(converter=tuple)
-    output: str
-    publishes: str
-    brand: str
 
 
 class Triggers(FormSection[Trigger, TypedTrigger]):
@@ -155,43 +102,52 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
     create = CreateTrigger
     change = ChangeTrigger
     settings = TriggerSettings
+    typed = TypedTrigger
     name_limit = NAME_LIMIT
     no_repository = NO_REPOSITORY
 
     def automations(self, app: Application) -> Automations[Trigger]:
         return app.stores.triggers
 
-    async def apply(self, session: DashboardSession, id_: str | None, command: Struct) -> Trigger | Refusal:
-        editor = session.app.trigger_editor
-        if isinstance(command, CreateTrigger):
-            return await editor.create(session.organization_id, command)
-        assert isinstance(command, ChangeTrigger)
-        return await editor.change(session.organization_id, id_ or "", command)
+    def editor(self, app: Application) -> TriggerEditor:
+        return app.trigger_editor
 
-    def read(self, form: Form | None, stored: Trigger | None) -> TypedTrigger:
-        if form is not None:
-            return read_trigger_form(form)
-        return TypedTrigger() if stored is None else typed_of(stored)
+    def typed_in(self, form: Form) -> dict[str, Any]:
+        kinds = [kind for kind in form.texts("events") if kind in EVENT_TYPES]
+        return {"every_event": bool(form.text("every_event")), "events": kinds}
+
+    def typed_of(self, stored: Trigger) -> dict[str, Any]:
+        provider = provider_of(stored.source_type) or stored.source_type
+        return {
+            "repositories": [hosted(provider, number) for number in stored.repository_ids],
+            "every_event": not stored.event_types,
+            "events": stored.event_types or EVENT_TYPES,
+        }
+
+    def value(self, stored: Trigger, name: str) -> Any:  # noqa: ANN401  # as the base class
+        return getattr(stored.options if name in TriggerOptions.__struct_fields__ else stored, name)
 
     def values(self, typed: TypedTrigger, stored: Trigger | None) -> tuple[dict[str, Any], list[Refusal]]:
-        fields = typed.values() if stored is None else changes_to(typed, stored)
+        fields = typed.values()
+        if stored is not None:
+            # A trigger with a disconnected repository can still be renamed.
+            provider = fields.pop("provider")
+            fields = self.differing(fields, stored)
+            moves = provider is not None and source_type(provider) != stored.source_type
+            if provider is not None and (moves or "repository_ids" in fields):
+                fields["provider"] = provider
         return fields, typed.refused() + faults_of(fields)
 
     def title(self, stored: Trigger, has: FormSources) -> str:
         return _title(stored, has)
 
-    def row(self, session: DashboardSession, stored: Trigger, has: FormSources) -> _Row:
+    def cells(self, session: DashboardSession, stored: Trigger, has: FormSources) -> dict[str, Any]:
         del session
-        return _Row(
-            stored=stored,
-            title=_title(stored, has),
-            repositories=_repositories(stored, has),
-            events=events_of(stored),
-            filters=filters_of(stored),
-            output=CONTENT[stored.output_type],
-            publishes=PUBLISHES[stored.post_status],
-            brand=has.brand(stored.brand_identity_id),
-        )
+        return {
+            "repositories": _repositories(stored, has),
+            "events": events_of(stored),
+            "filters": filters_of(stored),
+        }
 
     def choices(self, typed: TypedTrigger, has: FormSources) -> dict[str, Any]:
         return {
@@ -204,16 +160,16 @@ class Triggers(FormSection[Trigger, TypedTrigger]):
         del stored
         return {"preview": await self._matches(session, typed), "is_off": not typed.settings["enabled"]}
 
-    async def _matches(self, session: DashboardSession, typed: TypedTrigger) -> TriggerPreview:
+    async def _matches(self, session: DashboardSession, typed: TypedTrigger) -> dict[str, Any]:
         if len(typed.providers) > 1:
-            return TriggerPreview(message="Choose repositories of one provider to see what would have started it.")
+            return {"message": "Choose repositories of one provider to see what would have started it."}
         if not typed.providers and not typed.settings["all_repositories"]:
-            return TriggerPreview(message="Choose a repository to see what would have started it.")
+            return {"message": "Choose a repository to see what would have started it."}
         if not (typed.every_event or typed.events):
-            return TriggerPreview(message="Choose an event to see what would have started it.")
+            return {"message": "Choose an event to see what would have started it."}
         fields = typed.values()
         if refused := options_faults(fields):
-            return TriggerPreview(message=" ".join(map(_REFUSALS.sentence, refused)))
+            return {"message": " ".join(map(_REFUSALS.sentence, refused))}
         # As if enabled: the form shows the switch itself.
         trigger = Trigger(
             id="trg_preview",

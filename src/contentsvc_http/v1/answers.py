@@ -14,13 +14,6 @@ from contentsvc_core.workflows.triggers import Trigger
 class Answers:
     """Response bodies; :class:`~contentsvc_http.v1.hosted.HostedAnswers` overrides some of them."""
 
-    async def prepare(self, organization_id: str) -> None:
-        """Read the data that the response needs, before the operation changes anything."""
-
-    def completed(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        _ = organization_id
-        return dict(body)
-
     def post(self, post: Post) -> PostBody:
         return PostBody.of(post)
 
@@ -33,8 +26,8 @@ class Answers:
     def event_trigger(self, trigger: Trigger) -> TriggerBody:
         return TriggerBody.of(trigger)
 
-    async def event_triggers(self, organization_id: str, triggers: Sequence[Trigger]) -> TriggerListBody:
-        _ = organization_id
+    def event_triggers(self, triggers: Sequence[Trigger], integrations: Sequence[Integration]) -> TriggerListBody:
+        _ = integrations
         return {"eventTriggers": [self.event_trigger(trigger) for trigger in triggers]}
 
     def integrations(self, by_provider: Mapping[str, Any]) -> dict[str, Any]:

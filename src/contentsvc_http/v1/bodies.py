@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from contentsvc_core.organizations import MAX_OVERLAP_HOURS, OVERLAP_HOURS
 from contentsvc_core.refusals import NOTHING_TO_CHANGE
-from contentsvc_core.schemas import InvalidStruct, decode_json
+from contentsvc_core.schemas import InvalidStruct, decode_json, syntax_fault
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.decision import is_encoded
 from contentsvc_http.errors import Refused, refused
@@ -50,8 +50,8 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
         _refuse(str(exc))
     except msgspec.ValidationError:
         _refuse("the body must be a JSON object")
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        _refuse("the body is not valid JSON")
+    except (msgspec.MsgspecError, ValueError, RecursionError) as exc:
+        _refuse(syntax_fault(raw, exc))
 
 
 def encoded(body: _Encoded) -> _Encoded:

@@ -8,9 +8,6 @@ from msgspec import Meta, Struct
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandBody, ToneProfile
 from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, UNKNOWN_BRAND, ChangeBrand, Name, Text
-from contentsvc_core.ports import BrandIdentities, Jobs
-from contentsvc_core.usecases.brands import BrandEditor
-from contentsvc_core.usecases.read_site import BrandGenerator
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import BrandJobBody
 from contentsvc_core.workflows.removals import RemovedBody
@@ -74,10 +71,9 @@ class OneBrandJobBody(TypedDict):
     job: BrandJobBody
 
 
-def brand_routes(
-    gate: Gate, brands: BrandIdentities, editor: BrandEditor, generator: BrandGenerator, jobs: Jobs
-) -> list[HTTPRouteHandler]:
+def brand_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "brand identities")
+    app, brands = gate.app, gate.app.stores.brands
     shape = ChangeBrand
     if gate.hosted:
         shape = changes_of(_HostedBrand, "BrandFields", clears=(*OPTIONAL_TEXTS, "tone_profile"))
@@ -102,7 +98,7 @@ def brand_routes(
     async def change_brand_identity(
         key: Caller, command: Sent[Struct], brand_identity_id: _Id
     ) -> Response[OneBrandBody]:
-        changed = await editor.change(key.organization_id, brand_identity_id, _change_of(command))
+        changed = await app.brand_editor.change(key.organization_id, brand_identity_id, _change_of(command))
         return await gate.answer(key, {"brandIdentity": BrandBody.of(accepted(changed))})
 
     @operation(
@@ -127,7 +123,9 @@ def brand_routes(
         fails=[409],
     )
     async def generate_brand_identity(key: Caller, command: Sent[BrandGeneration]) -> Response[OneBrandJobBody]:
-        job = accepted(await generator.request(key.organization_id, name=command.name, website_url=command.website_url))
+        job = accepted(
+            await app.brand_generator.request(key.organization_id, name=command.name, website_url=command.website_url)
+        )
         location = f"/v1/brand-identities/generate/{job.id}"
         return await gate.answer(key, {"job": gate.answers.brand_job(job)}, location=location)
 
@@ -139,7 +137,7 @@ def brand_routes(
     async def brand_identity_job(
         key: Caller, job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[OneBrandJobBody]:
-        job = await jobs.job(key.organization_id, job_id)
+        job = await app.stores.jobs.job(key.organization_id, job_id)
         if job is None or not isinstance(job.request, SiteReading):
             raise Refused(404, {"error": "Job not found"})
         return await gate.answer(key, {"job": gate.answers.brand_job(job)})

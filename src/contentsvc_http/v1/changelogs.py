@@ -10,10 +10,8 @@ from contentsvc_core.content.public.changes import ChangeChangelog, CreateChange
 from contentsvc_core.content.public.images import IMAGE_LIMIT, ImageKind
 from contentsvc_core.content.public.links import ChangelogLinks
 from contentsvc_core.organizations import Organization
-from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.publicize import ChangelogEditor
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
@@ -56,16 +54,15 @@ class ChangelogRemovedBody(TypedDict):
     id: str
 
 
-def public_changelog_routes(  # noqa: C901  # its routes
-    gate: Gate, editor: ChangelogEditor, directory: Directory, base_url: str
-) -> list[HTTPRouteHandler]:
+def public_changelog_routes(gate: Gate) -> list[HTTPRouteHandler]:  # noqa: C901  # its routes
     operation = Operations(gate, "public changelogs")
+    app, editor = gate.app, gate.app.changelog_editor
 
     def body_of(changelog: PublicChangelog) -> ChangelogBody:
-        return ChangelogBody.of(changelog, url=ChangelogLinks(base_url=base_url, slug=changelog.slug).home)
+        return ChangelogBody.of(changelog, url=ChangelogLinks(base_url=app.base_url, slug=changelog.slug).home)
 
     async def owner(key: ApiKey) -> Organization:
-        organization = await directory.organization_of(key.organization_id)
+        organization = await app.stores.directory.organization_of(key.organization_id)
         if organization is None:
             raise Refused(404, _UNKNOWN)
         return organization
@@ -146,7 +143,7 @@ def public_changelog_routes(  # noqa: C901  # its routes
         "Set a picture of a public changelog",
         description=f"Send a PNG, JPEG or WebP picture of at most {IMAGE_LIMIT // 1024} KiB as the body.",
         body=_PICTURE,
-        fails=[400, 408, 413],
+        fails=[400, 408, 409, 413],
     )
     async def set_image(
         request: Request[Any, Any, Any], key: Caller, changelog_id: _Id, kind: _Kind

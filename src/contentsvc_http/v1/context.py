@@ -9,7 +9,6 @@ from litestar.params import Parameter
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.lists.pagination import read_limit
 from contentsvc_core.lists.parameters import bad_query
-from contentsvc_core.ports import ContextLibrary, Search, Shares
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.search.excerpts import HitBody, record_hit_body
@@ -66,8 +65,9 @@ class OneRecordBody(TypedDict):
     context: RecordBody
 
 
-def context_routes(gate: Gate, search: Search, contexts: ContextLibrary, shares: Shares) -> list[HTTPRouteHandler]:
+def context_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "context")
+    search, contexts, shares = gate.app.stores.search, gate.app.stores.contexts, gate.app.shares
 
     @operation("GET /v1/context", "searchContext", "Search context records, newest first", query=_PARAMETERS)
     async def search_context(request: Request[Any, Any, Any], key: Caller) -> Response[HitListBody]:

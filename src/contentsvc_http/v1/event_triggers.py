@@ -7,9 +7,9 @@ from msgspec import UNSET, Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
-from contentsvc_core.ports import Directory, Stores
+from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.triggers import TriggerEditor, provider_of
+from contentsvc_core.usecases.triggers import provider_of
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.workflows.automations import MAX_REPOSITORIES
 from contentsvc_core.workflows.bodies import OneTriggerBody, TriggerListBody
@@ -85,8 +85,9 @@ class TriggerRemovedBody(TypedDict):
     id: str
 
 
-def event_trigger_routes(gate: Gate, editor: TriggerEditor, stores: Stores) -> list[HTTPRouteHandler]:
+def event_trigger_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "event triggers")
+    editor, stores = gate.app.trigger_editor, gate.app.stores
     new = HostedNewTrigger if gate.hosted else NewTrigger
     fields = changes_of(new, "TriggerFields", clears=("output_config",))
 
@@ -106,7 +107,8 @@ def event_trigger_routes(gate: Gate, editor: TriggerEditor, stores: Stores) -> l
             for trigger in await stores.triggers.all_of(key.organization_id)
             if chosen is None or trigger.options.all_repositories or not chosen.isdisjoint(trigger.repository_ids)
         ]
-        return await gate.answer(key, await gate.answers.event_triggers(key.organization_id, triggers))
+        integrations = await stores.directory.integrations(key.organization_id)
+        return await gate.answer(key, gate.answers.event_triggers(triggers, integrations))
 
     @operation("GET /v1/event-triggers/{trigger_id:str}", "getEventTrigger", "Get an event trigger")
     async def get_event_trigger(key: Caller, trigger_id: _Id) -> Response[OneTriggerBody]:

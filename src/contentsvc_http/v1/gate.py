@@ -7,11 +7,10 @@ from litestar.params import SkipValidation
 from msgspec import Struct, to_builtins
 
 from contentsvc_core.access.keys import ApiKey, Scope
-from contentsvc_core.ports import Directory
-from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.application import Application
 from contentsvc_http.auth import caller
 from contentsvc_http.v1.answers import Answers
-from contentsvc_http.v1.hosted import HostedAnswers
+from contentsvc_http.v1.hosted import HostedAnswers, Organizations
 
 #: The API key of a request, which the gate has checked.
 Caller: TypeAlias = NamedDependency[SkipValidation[ApiKey]]
@@ -23,11 +22,12 @@ _Body = TypeVar("_Body", bound=Mapping[str, Any] | Struct)
 
 @final
 class Gate:
-    def __init__(self, authenticator: Authenticator, directory: Directory, *, hosted: bool = False) -> None:
+    def __init__(self, app: Application, *, hosted: bool = False) -> None:
         """With ``hosted``, response bodies have the form that clients of the hosted product expect."""
-        self._authenticator = authenticator
+        self.app: Final = app
         self.hosted: Final = hosted
-        self.answers: Final = HostedAnswers(directory) if hosted else Answers()
+        self.answers: Final = HostedAnswers() if hosted else Answers()
+        self._organizations = Organizations(app.stores.directory) if hosted else None
 
     async def reader(self, request: Request[Any, Any, Any]) -> ApiKey:
         return await self._caller(request, Scope.READ)
@@ -36,9 +36,9 @@ class Gate:
         return await self._caller(request, Scope.WRITE)
 
     async def _caller(self, request: Request[Any, Any, Any], scope: Scope) -> ApiKey:
-        key = await caller(request, self._authenticator, scope)
-        # Before the operation: a failing read afterwards would lose a secret that is shown only once.
-        await self.answers.prepare(key.organization_id)
+        key = await caller(request, self.app.authenticator, scope)
+        if self._organizations is not None:
+            await self._organizations.prepare(key.organization_id)
         return key
 
     async def answer(
@@ -53,7 +53,8 @@ class Gate:
 
         ``location`` is the path of a new resource or job.
         """
-        fields = to_builtins(body) if isinstance(body, Struct) else body
-        completed = cast("_Body", self.answers.completed(key.organization_id, fields))
+        fields: Mapping[str, Any] = to_builtins(body) if isinstance(body, Struct) else body
+        if self._organizations is not None:
+            fields = self._organizations.beside(fields, key.organization_id)
         located = {} if location is None else {"Location": location}
-        return Response(completed, headers={**(headers or {}), **located})
+        return Response(cast("_Body", fields), headers={**(headers or {}), **located})

@@ -9,9 +9,9 @@ from msgspec import Meta, Struct, defstruct, structs
 
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.identifiers import is_full_name
-from contentsvc_core.ports import Directory, Jobs
+from contentsvc_core.ports import Directory
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings, Generator
+from contentsvc_core.usecases.generate import GeneratePost, GenerationSettings
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER, PROVIDERS
 from contentsvc_core.workflows.causes import Generation
@@ -20,7 +20,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 from contentsvc_http.errors import Refused, accepted, refuse_request
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, Operations
-from contentsvc_http.v1.output_config import refuse_destination
+from contentsvc_http.v1.output_config import one_brand, refuse_destination
 from contentsvc_http.v1.repository_ids import ConnectedRepository, read_repositories
 
 #: Maximum number of repositories in one list of a request; more would be a mistake.
@@ -157,7 +157,7 @@ async def read_generation(directory: Directory, organization_id: str, body: Gene
     brand, lists = body.brand_identity_id, {"repositoryIds": body.repository_ids}
     if isinstance(body, HostedGenerationFields):
         _refuse_what_is_not_done(body, await zone_of(directory, organization_id))
-        brand = _one_brand(body)
+        brand = one_brand(brand, body.brand_voice_id)
         lists[f"integrations.{HOSTED_PROVIDER.slug}"] = getattr(body.integrations, HOSTED_PROVIDER.slug, None)
     groups: dict[str, NamedRepositories | None] = {
         provider.slug: getattr(body, provider.slug) for provider in PROVIDERS
@@ -192,13 +192,6 @@ def _full_name(field: str, named: NamedRepository) -> str:
     return name
 
 
-def _one_brand(body: HostedGenerationFields) -> str | None:
-    brand_ids = {brand_id for brand_id in (body.brand_identity_id, body.brand_voice_id) if brand_id is not None}
-    if len(brand_ids) > 1:
-        refuse_request("brandVoiceId is an alias of brandIdentityId: send one, or the same value")
-    return brand_ids.pop() if brand_ids else None
-
-
 def _refuse_what_is_not_done(body: HostedGenerationFields, own: ZoneInfo) -> None:
     points, zone = body.data_points, body.timezone
     if body.linear_integration_ids:
@@ -231,8 +224,9 @@ class GenerationProgressBody(TypedDict):
     events: list[JobEventBody]
 
 
-def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: Directory) -> list[HTTPRouteHandler]:
+def generation_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "posts")
+    app = gate.app
     shape = HostedGenerationBody if gate.hosted else GenerationBody
 
     @operation(
@@ -245,8 +239,8 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
         headers=[LOCATED],
     )
     async def generate_post(key: Caller, command: Sent[GenerationFields]) -> Response[GenerationStartedBody]:
-        generation_request = await read_generation(directory, key.organization_id, command)
-        job = accepted(await generator.request(key.organization_id, generation_request))
+        generation_request = await read_generation(app.stores.directory, key.organization_id, command)
+        job = accepted(await app.generator.request(key.organization_id, generation_request))
         location = f"/v1/posts/generate/{job.id}"
         return await gate.answer(key, {"job": GenerationJobBody.of(job)}, location=location)
 
@@ -254,7 +248,7 @@ def generation_routes(gate: Gate, generator: Generator, jobs: Jobs, directory: D
     async def generation_job(
         key: Caller, job_id: Annotated[str, Parameter(description="Id of the job.")]
     ) -> Response[GenerationProgressBody]:
-        job = await jobs.job(key.organization_id, job_id)
+        job = await app.stores.jobs.job(key.organization_id, job_id)
         if job is None or not isinstance(job.request, Generation):
             raise Refused(404, {"error": "Job not found"})
         # Without the gate: this response shows no organization, as in the hosted product.

@@ -1,9 +1,10 @@
 """Response bodies for clients of the hosted product, and their OpenAPI schemas (decision 0038)."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast, final
+from typing import Any, Final, cast, final
 
 from contentsvc_core.content.posts import Post, PostBody
+from contentsvc_core.organizations import Integration, Organization
 from contentsvc_core.ports import Directory
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.webhooks.providers import HOSTED_PROVIDER
@@ -13,11 +14,9 @@ from contentsvc_core.workflows.jobs import BrandJobBody, Job, brand_id_of
 from contentsvc_core.workflows.removals import Disabled, Removed, RemovedBody
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.triggers import EVENT_TYPES, Trigger
+from contentsvc_http.described import TEXT, TEXT_OR_NULL, TIME, object_of, reference
 from contentsvc_http.field_descriptions import FIELDS, described
 from contentsvc_http.v1.answers import Answers, repository_map
-
-if TYPE_CHECKING:
-    from contentsvc_core.organizations import Organization
 
 #: Maximum number of cached organizations: a few MiB.
 _ORGANIZATIONS_LIMIT: Final = 10_000
@@ -57,29 +56,36 @@ class _HostedTriggerListBody(TriggerListBody):
 
 
 @final
-class HostedAnswers(Answers):
+class Organizations:
+    """The organizations that responses show."""
+
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         #: Cached organizations by id. The fields that responses show are immutable.
-        self._organizations: dict[str, Organization] = {}
+        self._known: dict[str, Organization] = {}
 
     async def prepare(self, organization_id: str) -> None:
-        # Before the operation: a database failure afterwards would lose the response.
-        if organization_id in self._organizations:
+        """Read the organization before the operation: a database failure afterwards would lose the response."""
+        if organization_id in self._known:
             return
         organization = await self._directory.organization_of(organization_id)
         if organization is not None:
-            if len(self._organizations) >= _ORGANIZATIONS_LIMIT:
-                self._organizations.clear()
-            self._organizations[organization.id] = organization
+            if len(self._known) >= _ORGANIZATIONS_LIMIT:
+                self._known.clear()
+            self._known[organization.id] = organization
 
-    def completed(self, organization_id: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        tenant = self._organizations.get(organization_id)
-        if tenant is None:
-            return dict(body)
-        organization = {"id": tenant.id, "slug": tenant.slug, "name": tenant.name, "logo": None}
-        return {**body, "organization": organization}
+    def beside(self, body: Mapping[str, Any], organization_id: str) -> dict[str, Any]:
+        organization = self._known.get(organization_id)
+        return dict(body) if organization is None else with_organization(body, organization)
 
+
+def with_organization(body: Mapping[str, Any], organization: Organization) -> dict[str, Any]:
+    shown = {"id": organization.id, "slug": organization.slug, "name": organization.name, "logo": None}
+    return {**body, "organization": shown}
+
+
+@final
+class HostedAnswers(Answers):
     def post(self, post: Post) -> PostBody:
         return _HostedPostBody.of(post)
 
@@ -105,13 +111,12 @@ class HostedAnswers(Answers):
             updated_at=iso_ms(trigger.created_at),
         )
 
-    async def event_triggers(self, organization_id: str, triggers: Sequence[Trigger]) -> TriggerListBody:
+    def event_triggers(self, triggers: Sequence[Trigger], integrations: Sequence[Integration]) -> TriggerListBody:
         # Clients reject the whole list if one trigger has another provider.
         own_triggers = [trigger for trigger in triggers if trigger.source_type == source_type(HOSTED_PROVIDER.slug)]
-        integrations = await self._directory.integrations(organization_id)
         own_integrations = [integration for integration in integrations if integration.provider == HOSTED_PROVIDER.slug]
         return _HostedTriggerListBody(
-            **await super().event_triggers(organization_id, own_triggers),
+            **super().event_triggers(own_triggers, integrations),
             repositoryMap=repository_map(
                 (number for integration in own_triggers for number in integration.repository_ids), own_integrations
             ),
@@ -134,13 +139,14 @@ def describe(document: Mapping[str, Any]) -> dict[str, Any]:
     schemas: dict[str, Any] = {**components["schemas"], **_SCHEMAS}
     for name, fields in _FIELDS.items():
         schemas[name] = _with(schemas[name], fields)
-    schemas["OutputConfigBody"] = _object(schemas["OutputConfigBody"]["description"], {"brandVoiceId": _TEXT})
-    for name in _successes(document):
-        schemas[name] = _with(schemas[name], {"organization": _ref("HostedOrganizationBody")})
+    schemas["OutputConfigBody"] = object_of(schemas["OutputConfigBody"]["description"], {"brandVoiceId": TEXT})
+    for name in successes(document):
+        schemas[name] = _with(schemas[name], {"organization": reference("HostedOrganizationBody")})
     return {**document, "components": {**components, "schemas": described(schemas, {**FIELDS, **HOSTED_FIELDS})}}
 
 
-def _successes(document: Mapping[str, Any]) -> set[str]:
+def successes(document: Mapping[str, Any]) -> set[str]:
+    """Return the names of the bodies that show the organization."""
     names: set[str] = set()
     for item in document["paths"].values():
         for operation in item.values():
@@ -162,31 +168,15 @@ def _with(schema: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _object(description: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return _with({"description": description, "type": "object", "properties": {}, "required": []}, fields)
-
-
-def _list_of(items: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-def _ref(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/components/schemas/{name}"}
-
-
-_TEXT: Final[Mapping[str, Any]] = {"type": "string"}
-_TIME: Final[Mapping[str, Any]] = {"type": "string", "format": "date-time"}
-_TEXT_OR_NULL: Final[Mapping[str, Any]] = {"oneOf": [{"type": "string"}, {"type": "null"}]}
 _NOTHING: Final[Mapping[str, Any]] = {"type": "array", "maxItems": 0, "items": {}}
 _SCHEMAS: Final[Mapping[str, Any]] = {
-    "HostedOrganizationBody": _object(
-        "The organization of the API key.", {"id": _TEXT, "slug": _TEXT, "name": _TEXT, "logo": {"type": "null"}}
+    "HostedOrganizationBody": object_of(
+        "The organization of the API key.", {"id": TEXT, "slug": TEXT, "name": TEXT, "logo": TEXT_OR_NULL}
     ),
-    "DisabledBody": _object("A schedule or an event trigger that was disabled.", {"id": _TEXT, "name": _TEXT}),
+    "DisabledBody": object_of("A schedule or an event trigger that was disabled.", {"id": TEXT, "name": TEXT}),
 }
-_DISABLED: Final[Mapping[str, Any]] = dict.fromkeys(
-    ("disabledSchedules", "disabledEvents"), _list_of(_ref("DisabledBody"))
-)
+_LIST: Final = {"type": "array", "items": reference("DisabledBody")}
+_DISABLED: Final[Mapping[str, Any]] = {"disabledSchedules": _LIST, "disabledEvents": _LIST}
 _NO_LINEAR: Final = "Always empty: Linear cannot be connected."
 _NO_SELECTION: Final = "Must be empty: a post covers everything in its window."
 #: Descriptions of the fields of hosted clients alone, by name, or by schema and name.
@@ -212,14 +202,14 @@ HOSTED_FIELDS: Final[Mapping[str, str]] = {
 }
 #: Fields that schemas of the document have in addition or in another form, by schema name.
 _FIELDS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "PostBody": dict.fromkeys(_POST_FIELDS, _TEXT_OR_NULL),
-    "BrandJobBody": {"brandIdentityId": _TEXT, "workflowRunId": _TEXT},
+    "PostBody": dict.fromkeys(_POST_FIELDS, TEXT_OR_NULL),
+    "BrandJobBody": {"brandIdentityId": TEXT, "workflowRunId": TEXT},
     "TriggerSourceBody": {
         "includePreReleases": {"type": "boolean"},
-        "ignoreCommitPatterns": _list_of(_TEXT),
+        "ignoreCommitPatterns": {"type": "array", "items": TEXT},
     },
-    "TriggerBody": {"updatedAt": _TIME},
-    "TriggerListBody": {"repositoryMap": {"type": "object", "additionalProperties": _TEXT}},
+    "TriggerBody": {"updatedAt": TIME},
+    "TriggerListBody": {"repositoryMap": {"type": "object", "additionalProperties": TEXT}},
     "IntegrationListBody": dict.fromkeys(_OTHER_KINDS, _NOTHING),
     "BrandRemovedBody": _DISABLED,
     "IntegrationRemovedBody": _DISABLED,

@@ -7,7 +7,6 @@ from msgspec import Struct
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.style_bodies import HouseStyleBody
 from contentsvc_core.content.style_fields import options_body, options_of
-from contentsvc_core.ports import Directory
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import Operations
 from contentsvc_http.v1.output_config import StyleInput, read_style_input
@@ -27,8 +26,9 @@ class OneHouseStyleBody(TypedDict):
     effective: HouseStyleBody
 
 
-def house_style_routes(gate: Gate, directory: Directory) -> list[HTTPRouteHandler]:
+def house_style_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "house style")
+    directory = gate.app.stores.directory
 
     @operation("GET /v1/house-style", "getHouseStyle", "Get the house style")
     async def get_house_style(key: Caller) -> Response[OneHouseStyleBody]:

@@ -11,12 +11,9 @@ from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import connecting_path
 from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS
-from contentsvc_core.ports import Directory
 from contentsvc_core.refusals import NAME_FORM, NESTED_NAME_FORM
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
-from contentsvc_core.usecases.reconcile import Reconciler
-from contentsvc_core.usecases.rotate import Rotator
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import SecretRotation
@@ -70,10 +67,9 @@ class ChangeIntegration(Struct, forbid_unknown_fields=True, rename="camel"):
     enabled: bool
 
 
-def integration_routes(
-    gate: Gate, connector: Connector, rotator: Rotator, reconciler: Reconciler, directory: Directory
-) -> list[HTTPRouteHandler]:
+def integration_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "integrations")
+    connector, directory = gate.app.connector, gate.app.stores.directory
 
     # The body has a key for each provider: its type is made at start.
     @operation("GET /v1/integrations", "listIntegrations", "List integrations")
@@ -130,12 +126,14 @@ def integration_routes(
             raise refused(UNKNOWN)
         return await gate.answer(key, {"id": gone.id, **gate.answers.disabled(gone.removed)})
 
-    _add_changing(operation, gate, rotator, directory)
-    _add_reconciling(operation, gate, reconciler)
+    _add_changing(operation, gate)
+    _add_reconciling(operation, gate)
     return operation.routes
 
 
-def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory: Directory) -> None:
+def _add_changing(operation: Operations, gate: Gate) -> None:
+    directory = gate.app.stores.directory
+
     @operation(
         "GET /v1/integrations/{integration_id:str}",
         "getIntegration",
@@ -173,7 +171,7 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
     async def rotate_secret(
         key: Caller, command: Sent[SecretRotation], integration_id: _Id
     ) -> Response[IntegrationSecretBody]:
-        rotated = accepted(await rotator.rotate(key.organization_id, integration_id, overlap=command.overlap))
+        rotated = accepted(await gate.app.rotator.rotate(key.organization_id, integration_id, overlap=command.overlap))
         at_host = rotated.at_host
         is_changed = isinstance(at_host, HostAnswer)
         return await gate.answer(
@@ -188,7 +186,7 @@ def _add_changing(operation: Operations, gate: Gate, rotator: Rotator, directory
         )
 
 
-def _add_reconciling(operation: Operations, gate: Gate, reconciler: Reconciler) -> None:
+def _add_reconciling(operation: Operations, gate: Gate) -> None:
     @operation(
         "POST /v1/integrations/{integration_id:str}/reconcile",
         "reconcileIntegration",
@@ -201,7 +199,7 @@ def _add_reconciling(operation: Operations, gate: Gate, reconciler: Reconciler) 
     )
     async def reconcile(key: Caller, command: Sent[Reconciliation], integration_id: _Id) -> Response[ReconciledBody]:
         look_back = timedelta(hours=command.look_back_hours)
-        reconciled = await reconciler.reconcile(
+        reconciled = await gate.app.reconciler.reconcile(
             key.organization_id, integration_id, lookback=look_back, dry_run=command.dry_run, patient=False
         )
         return await gate.answer(key, ReconciledBody.of(accepted(reconciled)))

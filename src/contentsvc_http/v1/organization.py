@@ -5,8 +5,6 @@ from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.organizations import ChangeOrganization, Organization, OrganizationBody
-from contentsvc_core.ports import Directory
-from contentsvc_core.usecases.operate import Operator
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import Operations
@@ -27,11 +25,12 @@ class OneOrganizationBody(TypedDict):
     key: OwnKeyBody
 
 
-def organization_routes(gate: Gate, operator: Operator, directory: Directory) -> list[HTTPRouteHandler]:
+def organization_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "organization")
+    app = gate.app
 
     async def read_organization(key: ApiKey) -> Organization:
-        organization = await directory.organization_of(key.organization_id)
+        organization = await app.stores.directory.organization_of(key.organization_id)
         if organization is None:
             raise Refused(401, {"error": "Invalid API key"})
         return organization
@@ -48,7 +47,7 @@ def organization_routes(gate: Gate, operator: Operator, directory: Directory) ->
         body=ChangeOrganization,
     )
     async def change_organization(key: Caller, command: Sent[ChangeOrganization]) -> Response[OneOrganizationBody]:
-        return _answer(accepted(await operator.change_organization(await read_organization(key), command)), key)
+        return _answer(accepted(await app.operator.change_organization(await read_organization(key), command)), key)
 
     return operation.routes
 

@@ -12,7 +12,7 @@ StyleInput: TypeAlias = Annotated[dict[str, Any], Meta(extra_json_schema=style_s
 
 
 class OutputConfig(Struct, forbid_unknown_fields=True, rename="camel", frozen=True):
-    """How posts are written. `brandVoiceId` is an alias of `brandIdentityId`."""
+    """How posts are written. `brandVoiceId` is an alias of `brandIdentityId`; without both, the default is used."""
 
     brand_identity_id: str | UnsetType | None = UNSET
     brand_voice_id: str | UnsetType | None = UNSET
@@ -42,9 +42,14 @@ def brand_of(output: OutputConfig | None) -> str | None:
         if output.instructions is not None and output.instructions.strip():
             fault = "not supported here: set customInstructions of the brand identity"
             refuse_request(f"outputConfig.instructions: {fault}")
-    brand_ids = {brand_id for brand_id in (output.brand_identity_id, output.brand_voice_id) if brand_id is not UNSET}
+    return one_brand(output.brand_identity_id, output.brand_voice_id, place="outputConfig: ")
+
+
+def one_brand(*aliases: str | UnsetType | None, place: str = "") -> str | None:
+    """Return the brand identity that fields with the same meaning name. Null is no name: typed clients send it."""
+    brand_ids = {brand_id for brand_id in aliases if isinstance(brand_id, str)}
     if len(brand_ids) > 1:
-        refuse_request("outputConfig: brandVoiceId is an alias of brandIdentityId: send one, or the same value")
+        refuse_request(f"{place}brandVoiceId is an alias of brandIdentityId: send one, or the same value")
     return brand_ids.pop() if brand_ids else None
 
 

@@ -9,8 +9,6 @@ from litestar.params import Parameter
 from contentsvc_core.content.editing import UNKNOWN_VERSION, entity_tag
 from contentsvc_core.content.posts import PostBody
 from contentsvc_core.content.versions import DiffLineBody, VersionBody, differences
-from contentsvc_core.ports import Shares
-from contentsvc_core.usecases.edit import PostEditor
 from contentsvc_http.errors import accepted
 from contentsvc_http.v1.conditions import if_match
 from contentsvc_http.v1.gate import Caller, Gate
@@ -53,8 +51,9 @@ class RestoredPostBody(TypedDict):
     post: PostBody
 
 
-def version_routes(gate: Gate, editor: PostEditor, shares: Shares) -> list[HTTPRouteHandler]:
+def version_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "posts")
+    editor, shares = gate.app.post_editor, gate.app.shares
 
     @operation("GET /v1/posts/{post_id:str}/versions", "listPostVersions", "List the versions of a post")
     async def list_post_versions(key: Caller, post_id: _Id) -> Response[VersionListBody]:

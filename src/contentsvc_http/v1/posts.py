@@ -22,9 +22,9 @@ from contentsvc_core.content.posts import ContentType, Label, Post, PostBody, Po
 from contentsvc_core.content.queries import PostOrder, PostQuery, read_post_query, unknown_brand
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.lists.parameters import listed
-from contentsvc_core.ports import BrandIdentities, PostLibrary, Shares
+from contentsvc_core.ports import BrandIdentities, PostLibrary
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.usecases.edit import MAX_BULK, BulkAction, PostEditor
+from contentsvc_core.usecases.edit import MAX_BULK, BulkAction
 from contentsvc_http.body_budget import MAX_POST_BODY
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.responses import PostListBody
@@ -70,19 +70,13 @@ class PostRemovedBody(TypedDict):
     id: str
 
 
-def post_routes(
-    gate: Gate, library: PostLibrary, editor: PostEditor, brands: BrandIdentities, shares: Shares
-) -> list[HTTPRouteHandler]:
-    return [
-        *_reading(gate, library, brands, shares),
-        *_changing(gate, library, editor),
-        *several_routes(gate, editor, brands),
-        *version_routes(gate, editor, shares),
-    ]
+def post_routes(gate: Gate) -> list[HTTPRouteHandler]:
+    return [*_reading(gate), *_changing(gate), *several_routes(gate), *version_routes(gate)]
 
 
-def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: Shares) -> list[HTTPRouteHandler]:
+def _reading(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "posts")
+    library, brands, shares = gate.app.stores.posts, gate.app.stores.brands, gate.app.shares
 
     @operation(
         "GET /v1/posts",
@@ -149,8 +143,9 @@ def _reading(gate: Gate, library: PostLibrary, brands: BrandIdentities, shares: 
     return operation.routes
 
 
-def _changing(gate: Gate, library: PostLibrary, editor: PostEditor) -> list[HTTPRouteHandler]:
+def _changing(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "posts")
+    library, editor = gate.app.stores.posts, gate.app.post_editor
     shape = changes_of(HostedPostSettings, "PostFields", clears=(*POST_CLEARS, "slug")) if gate.hosted else ChangePost
 
     @operation(
@@ -274,8 +269,9 @@ class SeveralPostsBody(TypedDict):
     remaining: int
 
 
-def several_routes(gate: Gate, editor: PostEditor, brands: BrandIdentities) -> list[HTTPRouteHandler]:
+def several_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "posts")
+    editor, brands = gate.app.post_editor, gate.app.stores.brands
 
     @operation(
         "POST /v1/posts/bulk",

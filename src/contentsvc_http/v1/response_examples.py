@@ -14,7 +14,7 @@ from contentsvc_core.commands import values_of
 from contentsvc_core.content.brand import BrandBody, BrandIdentity
 from contentsvc_core.content.brand_changes import ChangeBrand
 from contentsvc_core.content.house_style import HouseStyle, style_body
-from contentsvc_core.content.posts import BY_HAND, ContentType, Label, Post, PostBody, PostStatus
+from contentsvc_core.content.posts import BY_HAND, ContentType, Label, Post, PostStatus
 from contentsvc_core.content.public.changelogs import ChangelogBody, Exposure, PublicChangelog, exposure_body
 from contentsvc_core.content.public.changes import CreateChangelog
 from contentsvc_core.content.style_fields import options_body, options_of
@@ -33,23 +33,17 @@ from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
 from contentsvc_core.usecases.replay_many import ReplayCount, ReplayedBatch
 from contentsvc_core.webhooks.diagnosis import diagnose
 from contentsvc_core.webhooks.outcomes import Duplicate, Fault, Filtered, Ignored, Pong, Processed, answer
-from contentsvc_core.webhooks.providers import PROVIDERS
-from contentsvc_core.workflows.bodies import ScheduleBody, TriggerBody
-from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading, Source
+from contentsvc_core.webhooks.providers import HOSTED_PROVIDER, PROVIDERS, Provider
+from contentsvc_core.workflows.causes import Cause, Delivered, Generation, SiteReading, Source, source_type
 from contentsvc_core.workflows.context import ContextRecord, RecordBody
 from contentsvc_core.workflows.filters import TriggerOptions
-from contentsvc_core.workflows.jobs import (
-    BrandJobBody,
-    GenerationJobBody,
-    Job,
-    JobEventBody,
-    JobEventType,
-    job_event,
-)
+from contentsvc_core.workflows.jobs import GenerationJobBody, Job, JobEventBody, JobEventType, job_event
+from contentsvc_core.workflows.removals import Disabled, Removed
 from contentsvc_core.workflows.runs import RunBody, RunStatus, WorkflowRun
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import cron_of, next_slot
 from contentsvc_core.workflows.triggers import Trigger
+from contentsvc_http.v1.answers import Answers
 from contentsvc_http.v1.examples import EXAMPLES
 from contentsvc_http.v1.schemas_integrations import IntegrationBody, ReconciledBody, integration_body
 from contentsvc_http.v1.schemas_webhook_logs import OneLogBody, ReplayCountBody, ReplayedBatchBody
@@ -68,6 +62,8 @@ _SECRET: Final = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"  # noqa: S105  # opens
 _FULL_NAME: Final = "acme/beacon"
 _OF_REPOSITORY: Final[Mapping[str, Any]] = {"provider": "codehost", "repository_id": 7001}
 _NAMED: Final[Mapping[str, Any]] = {**_OF_REPOSITORY, "repository": _FULL_NAME}
+#: The organization of all examples.
+ORGANIZATION: Final = Organization(id=f"org_{_UUID}", slug="acme", name="Acme", time_zone=_ZONE, created_at=_NOW)
 _RELEASE: Final = Release(
     action="published",
     tag_name="v1.2.0",
@@ -92,11 +88,21 @@ def delivery_examples() -> dict[str, Any]:
     return {name: {"value": answer(outcome)} for name, outcome in outcomes.items()}
 
 
-def response_examples() -> dict[str, Any]:
+def response_examples(answers: Answers) -> dict[str, Any]:
     """Return an example of each successful response to ``/v1``, by the name of its body."""
-    groups = (_posts(), _jobs(), _brands(), _automations(), _integrations(), _received(), _endpoints(), _changelogs())
+    groups = (
+        _posts(answers),
+        _jobs(),
+        _brands(answers),
+        _automations(answers),
+        _integrations(answers),
+        _received(),
+        _endpoints(),
+        _changelogs(),
+        _organization(),
+    )
     examples = {name: example for group in groups for name, example in group.items()}
-    return to_builtins({**examples, **_organization(), "StatusBody": {"status": "ok", "version": "1.0.0"}})
+    return to_builtins({**examples, "StatusBody": {"status": "ok", "version": "1.0.0"}})
 
 
 def _post() -> Post:
@@ -121,7 +127,7 @@ def _post() -> Post:
     )
 
 
-def _posts() -> dict[str, Any]:
+def _posts(answers: Answers) -> dict[str, Any]:
     post, new = _post(), EXAMPLES["createPost"]
     by_hand = evolve(
         post,
@@ -130,7 +136,7 @@ def _posts() -> dict[str, Any]:
         summary=new["summary"],
         labels=convert(new["labels"], list[Label]),
     )
-    posts = [PostBody.of(each) for each in (by_hand, post)]
+    posts = [answers.post(each) for each in (by_hand, post)]
     version = VersionBody.of(PostVersion(number=1, text=post.text, saved_at=_NOW))
     return {
         "PostListBody": {"posts": posts, "pagination": _one_page(2)},
@@ -180,7 +186,7 @@ def _jobs() -> dict[str, Any]:
     }
 
 
-def _brands() -> dict[str, Any]:
+def _brands(answers: Answers) -> dict[str, Any]:
     wanted, changes = EXAMPLES["createBrandIdentity"], EXAMPLES["updateBrandIdentity"]
     brand = BrandBody.of(
         BrandIdentity(
@@ -192,31 +198,36 @@ def _brands() -> dict[str, Any]:
             updated_at=_NOW,
         )
     )
+    planned = Disabled(f"sch_{_UUID}", EXAMPLES["createSchedule"]["name"])
+    removed = Removed(disabled_events=[], disabled_schedules=[planned])
     reading = SiteReading(job_id=f"job_{_OTHER}", name=brand.name, website_url=brand.website_url)
     return {
-        "OneBrandJobBody": {"job": BrandJobBody.of(Job(id=reading.job_id, run=_run(_OTHER, reading)))},
+        "OneBrandJobBody": {"job": answers.brand_job(Job(id=reading.job_id, run=_run(_OTHER, reading)))},
         "OneBrandBody": {"brandIdentity": brand},
         "BrandListBody": {"brandIdentities": [brand]},
-        "BrandRemovedBody": {"id": brand.id, "disabledSchedules": [f"sch_{_UUID}"], "disabledEvents": []},
+        "BrandRemovedBody": {"id": brand.id, **answers.disabled(removed)},
     }
 
 
-def _automations() -> dict[str, Any]:
+def _automations(answers: Answers) -> dict[str, Any]:
     new, planned = EXAMPLES["createEventTrigger"], EXAMPLES["createSchedule"]
     cron = cron_of(planned["sourceConfig"]["cron"])
-    trigger = TriggerBody.of(
-        Trigger(
-            **_OWNED,
-            id=f"trg_{_UUID}",
-            name=new["name"],
-            source_type="codehost_webhook",
-            repository_ids=new["targets"]["repositoryIds"],
-            event_types=new["sourceConfig"]["eventTypes"],
-            output_type=ContentType(new["outputType"]),
-            options=TriggerOptions(tags=tuple(new["tags"]), pre_releases=new["preReleases"]),
-        )
+    trigger = Trigger(
+        **_OWNED,
+        id=f"trg_{_UUID}",
+        name=new["name"],
+        source_type=source_type(_OF_REPOSITORY["provider"]),
+        repository_ids=new["targets"]["repositoryIds"],
+        event_types=new["sourceConfig"]["eventTypes"],
+        output_type=ContentType(new["outputType"]),
+        options=TriggerOptions(tags=tuple(new["tags"]), pre_releases=new["preReleases"]),
     )
-    schedule = ScheduleBody.of(
+    _, connected, repository = _connected(HOSTED_PROVIDER)
+    other = evolve(
+        trigger, id=f"trg_{_OTHER}", source_type=source_type(connected.provider), repository_ids=[repository.id]
+    )
+    triggers = answers.event_triggers([trigger, other], [connected])
+    schedule = answers.schedule(
         Schedule(
             **_OWNED,
             id=f"sch_{_UUID}",
@@ -230,8 +241,8 @@ def _automations() -> dict[str, Any]:
         )
     )
     return {
-        "OneTriggerBody": {"eventTrigger": trigger},
-        "TriggerListBody": {"eventTriggers": [trigger]},
+        "OneTriggerBody": {"eventTrigger": triggers["eventTriggers"][0]},
+        "TriggerListBody": triggers,
         "TriggerRemovedBody": {"id": trigger.id},
         "OneScheduleBody": {"schedule": schedule},
         "ScheduleListBody": {"schedules": [schedule], "repositoryMap": {"7001": _FULL_NAME}},
@@ -239,17 +250,22 @@ def _automations() -> dict[str, Any]:
     }
 
 
-def _integrations() -> dict[str, Any]:
+def _connected(provider: Provider) -> tuple[str, Integration, Repository]:
+    """Return the address of the webhook, the integration, and its repository."""
+    wanted = EXAMPLES[provider.operation_id]
+    full_name = f"{wanted['owner']}/{wanted['repo']}"
+    repository = Repository(id=wanted["repositoryId"], full_name=full_name, branch=wanted.get("branch"))
+    integration = Integration(**_OWNED, id=f"int_{_UUID}", provider=provider.slug, repositories=(repository,))
+    return webhook_url(_BASE_URL, integration, repository.id), integration, repository
+
+
+def _integrations(answers: Answers) -> dict[str, Any]:
     id_ = f"int_{_UUID}"
     connected: dict[str, Any] = {}
     lists: dict[str, list[IntegrationBody]] = {provider.slug: [] for provider in PROVIDERS}
     for provider in PROVIDERS:
-        wanted = EXAMPLES[provider.operation_id]
-        full_name = f"{wanted['owner']}/{wanted['repo']}"
-        repository = Repository(id=wanted["repositoryId"], full_name=full_name, branch=wanted.get("branch"))
-        integration = Integration(**_OWNED, id=id_, provider=provider.slug, repositories=(repository,))
+        url, integration, repository = _connected(provider)
         body = integration_body(integration, repository)
-        url = webhook_url(_BASE_URL, integration, repository.id)
         connected[f"Connected{provider.slug.title()}Body"] = {
             provider.slug: body,
             "webhook": {"url": url, "secret": _SECRET, "createdAtHost": False},
@@ -259,12 +275,14 @@ def _integrations() -> dict[str, Any]:
     attempt = HostDelivery(
         id="9", event="release", action="published", status_code=403, delivered_at=_NOW, delivery_id=_REFUSED
     )
+    trigger = Disabled(f"trg_{_UUID}", EXAMPLES["createEventTrigger"]["name"])
+    removed = Removed(disabled_events=[trigger], disabled_schedules=[])
     missed = Missed(attempt=attempt, repository=_FULL_NAME, end=MissedEnd.REQUESTED)
     return {
         **connected,
-        "IntegrationListBody": lists,
+        "IntegrationListBody": answers.integrations(lists),
         "IntegrationStateBody": {"id": id_, **EXAMPLES["updateIntegration"]},
-        "IntegrationRemovedBody": {"id": id_, "disabledSchedules": [], "disabledEvents": [f"trg_{_UUID}"]},
+        "IntegrationRemovedBody": {"id": id_, **answers.disabled(removed)},
         "IntegrationSecretBody": {
             "id": id_,
             "secret": _SECRET,
@@ -350,11 +368,10 @@ def _changelogs() -> dict[str, Any]:
 
 
 def _organization() -> dict[str, Any]:
-    organization = Organization(id=f"org_{_UUID}", slug="acme", name="Acme", time_zone=_ZONE, created_at=_NOW)
     style = HouseStyle(EXAMPLES["setHouseStyle"]["houseStyle"])
     return {
         "OneOrganizationBody": {
-            "organization": OrganizationBody.of(organization),
+            "organization": OrganizationBody.of(ORGANIZATION),
             "key": {"prefix": "csk_UtwPN0N9Fw", "name": "website", "scopes": list(DEFAULT_SCOPES)},
         },
         "OneHouseStyleBody": {"houseStyle": style_body(style), "effective": options_body(options_of(style))},

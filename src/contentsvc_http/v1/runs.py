@@ -9,7 +9,6 @@ from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.lists.cursors import Cursor, written_cursor
 from contentsvc_core.lists.pagination import read_limit
 from contentsvc_core.lists.parameters import choices
-from contentsvc_core.ports import Clock, RunLedger, RunLists
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.runs import CANCELLED, ListedRun, RunBody, RunStatus
 from contentsvc_http.errors import accepted, refused
@@ -40,8 +39,9 @@ class OneRunBody(TypedDict):
 _STATUSES: Final = ", ".join(f"`{status.value}`" for status in RunStatus)
 
 
-def run_routes(gate: Gate, run_lists: RunLists, ledger: RunLedger, clock: Clock) -> list[HTTPRouteHandler]:
+def run_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "runs")
+    run_lists, ledger, clock = gate.app.stores.run_lists, gate.app.stores.ledger, gate.app.clock
 
     @operation(
         "GET /v1/runs",

@@ -8,8 +8,7 @@ from msgspec import UNSET, Meta, Struct, structs
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.commands import changes_of, values_of
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.ports import Directory, Schedules
-from contentsvc_core.usecases.plan import Planner
+from contentsvc_core.ports import Directory
 from contentsvc_core.workflows.automations import MAX_REPOSITORIES
 from contentsvc_core.workflows.bodies import ScheduleBody
 from contentsvc_core.workflows.schedules import (
@@ -96,8 +95,9 @@ class ScheduleRemovedBody(TypedDict):
     id: str
 
 
-def schedule_routes(gate: Gate, planner: Planner, schedules: Schedules, directory: Directory) -> list[HTTPRouteHandler]:
+def schedule_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "schedules")
+    planner, schedules, directory = gate.app.planner, gate.app.stores.schedules, gate.app.stores.directory
     new = HostedNewSchedule if gate.hosted else NewSchedule
     fields = changes_of(new, "ScheduleFields", clears=("output_config",))
 

@@ -1,4 +1,3 @@
-from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, TypedDict
 
 from litestar import Response
@@ -6,15 +5,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.outgoing.endpoints import (
-    UNKNOWN_ENDPOINT,
-    ChangeEndpoint,
-    CreateEndpoint,
-    EndpointBody,
-)
-from contentsvc_core.ports import WebhookEndpoints
-from contentsvc_core.usecases.consents import AskedBody, Consents, confirmations_body
-from contentsvc_core.usecases.webhook_endpoints import EndpointEditor, NewSecret
+from contentsvc_core.outgoing.endpoints import UNKNOWN_ENDPOINT, ChangeEndpoint, CreateEndpoint, EndpointBody
+from contentsvc_core.usecases.consents import AskedBody, confirmations_body
+from contentsvc_core.usecases.webhook_endpoints import NewSecret
 from contentsvc_http.errors import accepted, refused
 from contentsvc_http.v1.bodies import SecretRotation
 from contentsvc_http.v1.gate import Caller, Gate, Sent
@@ -58,10 +51,9 @@ class TestSentBody(TypedDict):
     messageId: str
 
 
-def webhook_endpoint_routes(
-    gate: Gate, endpoints: WebhookEndpoints, editor: EndpointEditor, consents: Consents
-) -> list[HTTPRouteHandler]:
+def webhook_endpoint_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "webhook endpoints")
+    endpoints, editor, consents = gate.app.stores.endpoints, gate.app.endpoint_editor, gate.app.consents
 
     @operation("GET /v1/webhook-endpoints", "listWebhookEndpoints", "List webhook endpoints", description=_READING)
     async def list_endpoints(key: Caller) -> Response[EndpointListBody]:
@@ -96,7 +88,7 @@ def webhook_endpoint_routes(
     async def create_endpoint(key: Caller, command: Sent[CreateEndpoint]) -> Response[NewSecretBody]:
         created = accepted(await editor.create(key.organization_id, command))
         location = f"/v1/webhook-endpoints/{created.endpoint.id}"
-        return await gate.answer(key, await _with_secret(created), location=location)
+        return await gate.answer(key, await _with_secret(gate, created), location=location)
 
     @operation(
         "PATCH /v1/webhook-endpoints/{endpoint_id:str}",
@@ -122,20 +114,18 @@ def webhook_endpoint_routes(
             raise refused(UNKNOWN_ENDPOINT)
         return await gate.answer(key, {"id": endpoint_id})
 
-    async def _with_secret(created: NewSecret) -> NewSecretBody:
-        secret = created.secret if created.endpoint.is_signed else None
-        return {"webhookEndpoint": await consents.body(created.endpoint), "secret": secret}
-
-    _add_actions(operation, gate, editor, _with_secret)
+    _add_actions(operation, gate)
     return operation.routes
 
 
-def _add_actions(
-    operation: Operations,
-    gate: Gate,
-    editor: EndpointEditor,
-    with_secret: Callable[[NewSecret], Awaitable[NewSecretBody]],
-) -> None:
+async def _with_secret(gate: Gate, created: NewSecret) -> NewSecretBody:
+    secret = created.secret if created.endpoint.is_signed else None
+    return {"webhookEndpoint": await gate.app.consents.body(created.endpoint), "secret": secret}
+
+
+def _add_actions(operation: Operations, gate: Gate) -> None:
+    editor = gate.app.endpoint_editor
+
     @operation(
         "POST /v1/webhook-endpoints/{endpoint_id:str}/rotate-secret",
         "rotateWebhookEndpointSecret",
@@ -148,7 +138,7 @@ def _add_actions(
     )
     async def rotate_secret(key: Caller, command: Sent[SecretRotation], endpoint_id: _Id) -> Response[NewSecretBody]:
         rotated = await editor.rotate(key.organization_id, endpoint_id, overlap=command.overlap)
-        return await gate.answer(key, await with_secret(accepted(rotated)))
+        return await gate.answer(key, await _with_secret(gate, accepted(rotated)))
 
     @operation(
         "POST /v1/webhook-endpoints/{endpoint_id:str}/test",

@@ -6,7 +6,6 @@ from litestar import Request, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import Parameter
 
-from contentsvc_core.application import Application
 from contentsvc_core.journal import UNKNOWN_LOG, LogBody, LogOutcome, LogStatus, log_body, read_log_query
 from contentsvc_core.lists.pagination import PageRequest, PaginationBody
 from contentsvc_core.usecases.replay_many import ReplayDeliveries, read_replay_filter
@@ -58,8 +57,9 @@ class ReplayBody(TypedDict):
     deliveryId: str
 
 
-def webhook_log_routes(gate: Gate, app: Application) -> list[HTTPRouteHandler]:
+def webhook_log_routes(gate: Gate) -> list[HTTPRouteHandler]:
     operation = Operations(gate, "webhook logs")
+    app = gate.app
     journal, shares, replayer = app.stores.journal, app.shares, app.replayer
 
     @operation(

@@ -1,6 +1,4 @@
 import asyncio
-import contextlib
-from collections.abc import AsyncGenerator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -27,18 +25,9 @@ class CodeHosts:
         module: Any = await asyncio.to_thread(import_module, _CLIENTS)
         return self._opened.get(provider) or self._opened.setdefault(provider, module.client_of(provider)(api_url))
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         for host in self._opened.values():
             await host.close()
-
-
-@contextlib.asynccontextmanager
-async def open_code_hosts(settings: "Settings") -> AsyncGenerator[CodeHosts]:
-    hosts = CodeHosts(settings)
-    try:
-        yield hosts
-    finally:
-        await hosts.close()
 
 
 def probe_url(provider: str, api_url: str) -> str:

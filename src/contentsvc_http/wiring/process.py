@@ -19,7 +19,7 @@ from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.application import compose
-from contentsvc_http.wiring.code_hosts import open_code_hosts
+from contentsvc_http.wiring.code_hosts import CodeHosts
 from contentsvc_http.wiring.dispatching import dispatching
 from contentsvc_http.wiring.engine import open_engine
 from contentsvc_http.wiring.loops import loops
@@ -40,8 +40,8 @@ async def open_application(settings: Settings, role: Role, reception: Reception)
             stores,
             clock=reception.clock,
             ids=reception.ids,
-            hosts=await stack.enter_async_context(open_code_hosts(settings)),
-            notify=reception.notify,
+            hosts=await stack.enter_async_context(contextlib.aclosing(CodeHosts(settings))),
+            notify=reception.notifier.notify,
             shares=shares(connections=stores.database.dialect.readers),
         )
         engine: Worker | None = None
@@ -98,7 +98,7 @@ async def _working(settings: Settings, app: Application, reception: Reception) -
     stores, instrumentation, clock, ids = reception.stores, reception.instrumentation, reception.clock, reception.ids
     async with contextlib.AsyncExitStack() as stack:
         engine = await stack.enter_async_context(open_engine(settings, app, instrumentation))
-        reception.notify.to = engine.notify
+        reception.notifier.listen(engine.notify)
         writes = Notifier()
         stores.database.on_written = writes.notify
         await stack.enter_async_context(loops(stores, clock, ids, writes, notify=engine.notify))

@@ -2,20 +2,20 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from functools import partial
 from typing import TYPE_CHECKING, Final, final
 
-from attrs import define, frozen
+from attrs import frozen
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.offload import SingleThreadExecutor, threads
+from contentsvc_adapters.pacing import Notifier
 from contentsvc_adapters.sql import HEAD, Database, SqlStores, check_writable, is_older, revision, serving_alone
 from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.usecases.receive import Receiver
-from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.delivery import Delivery
 from contentsvc_http.asgi import ASGIApp
 from contentsvc_http.body_budget import BodyBudget
@@ -44,17 +44,6 @@ async def _backlog(database: Database, clock: SystemClock) -> "Backlog":
 
 
 @final
-@define
-class EngineNotifier:
-    """Notifies the engine of this process of a new run, once the engine is open. Other processes poll."""
-
-    to: Callable[[], None] = nothing
-
-    def __call__(self) -> None:
-        self.to()
-
-
-@final
 @frozen(kw_only=True)
 class Reception:
     stores: SqlStores
@@ -62,7 +51,8 @@ class Reception:
     clock: SystemClock
     ids: RandomIds
     receiver: Deliveries
-    notify: EngineNotifier
+    #: Notifies the engine of this process of a new run, once the engine is open. Other processes poll.
+    notifier: Notifier
     requests: Requests
     offload: SingleThreadExecutor
     budget: BodyBudget
@@ -112,7 +102,7 @@ async def open_reception(settings: Settings) -> AsyncGenerator[Reception]:
             stores.queue.on_batch = instrumentation.batch
         offload = SingleThreadExecutor()
         stack.callback(offload.close)
-        notify = EngineNotifier()
+        notifier = Notifier()
         receiver = Deliveries(
             Receiver(
                 stores.deliveries,
@@ -120,7 +110,7 @@ async def open_reception(settings: Settings) -> AsyncGenerator[Reception]:
                 clock,
                 ids,
                 failed_rows_per_minute=settings.failed_log_rows_per_minute,
-                notify=notify,
+                notify=notifier.notify,
                 offload=offload,
                 source=partial(_source, Proxies.read(settings.trusted_proxies)),
             ),
@@ -133,7 +123,7 @@ async def open_reception(settings: Settings) -> AsyncGenerator[Reception]:
             clock=clock,
             ids=ids,
             receiver=receiver,
-            notify=notify,
+            notifier=notifier,
             requests=Requests(instrumentation.answered),
             offload=offload,
             budget=BodyBudget(settings.max_large_bodies_mib * _MIB),

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, select, update
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue, wants
 from contentsvc_adapters.sql.schema.directory import integrations
 from contentsvc_adapters.sql.schema.outgoing import integration_alerts, webhook_endpoints
-from contentsvc_adapters.sql.store import SqlStore
+from contentsvc_adapters.sql.store import SqlStore, writing
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.timestamps import from_ms, to_ms
@@ -39,7 +39,8 @@ class SqlAlerts(SqlStore):
             for row in rows
         }
 
-    async def begin(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
+    @writing
+    def begin(self, connection: Connection, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
         dialect = self._database.dialect
         # The lock keeps the integration until the transaction ends.
         current = select(integrations.c.id).where(integrations.c.id == integration_id).with_for_update()
@@ -50,26 +51,19 @@ class SqlAlerts(SqlStore):
             set_={"failing_since": row["failing_since"], "recovered_at": None},
             where=integration_alerts.c.recovered_at.is_not(None),
         )
+        if connection.execute(current).first() is None or not connection.execute(beginning).rowcount:
+            return False
+        enqueue(connection, dialect, [event])
+        return True
 
-        def begin(connection: Connection) -> bool:
-            if connection.execute(current).first() is None or not connection.execute(beginning).rowcount:
-                return False
-            enqueue(connection, dialect, [event])
-            return True
-
-        return await self._database.write(begin)
-
-    async def end(self, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
+    @writing
+    def end(self, connection: Connection, integration_id: str, event: Occurrence, *, at: datetime) -> bool:
         ending = (
             update(integration_alerts)
             .where(integration_alerts.c.integration_id == integration_id, integration_alerts.c.recovered_at.is_(None))
             .values(recovered_at=to_ms(at))
         )
-
-        def end(connection: Connection) -> bool:
-            if not connection.execute(ending).rowcount:
-                return False
-            enqueue(connection, self._database.dialect, [event])
-            return True
-
-        return await self._database.write(end)
+        if not connection.execute(ending).rowcount:
+            return False
+        enqueue(connection, self._database.dialect, [event])
+        return True

@@ -10,7 +10,7 @@ from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.deliveries import log_entries
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
-from contentsvc_adapters.sql.store import SealedSqlStore, is_own, of_organization
+from contentsvc_adapters.sql.store import SealedSqlStore, is_own, of_organization, writing, writing_once
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import LogStatus
 from contentsvc_core.outgoing.endpoints import MAX_ENDPOINTS, TOO_MANY_ENDPOINTS, WebhookEndpoint
@@ -32,25 +32,22 @@ _CUT_OFF: Final = (
 
 @final
 class SqlWebhookEndpoints(SealedSqlStore):
-    async def add(self, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
+    @writing
+    def add(self, connection: Connection, endpoint: WebhookEndpoint, secret: str) -> WebhookEndpoint | Refusal:
         row = endpoint_row(endpoint) | {"sealed_secret": self._sealer.seal(secret)}
         owner = endpoint.organization_id
         own = select(func.count()).select_from(webhook_endpoints).where(webhook_endpoints.c.organization_id == owner)
-
-        def add(connection: Connection) -> WebhookEndpoint | Refusal:
-            # The lock serializes the counting of one organization's endpoints.
-            connection.execute(select(organizations.c.id).where(organizations.c.id == owner).with_for_update())
-            current = connection.execute(select(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)).first()
-            if current is not None:
-                if current.organization_id != owner:
-                    raise Unstorable.of_another(endpoint.id)
-                return endpoint_of(current)
-            if (connection.scalar(own) or 0) >= MAX_ENDPOINTS:
-                return TOO_MANY_ENDPOINTS
-            connection.execute(insert(webhook_endpoints), row)
-            return endpoint
-
-        return await self._database.write(add)
+        # The lock serializes the counting of one organization's endpoints.
+        connection.execute(select(organizations.c.id).where(organizations.c.id == owner).with_for_update())
+        current = connection.execute(select(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)).first()
+        if current is not None:
+            if current.organization_id != owner:
+                raise Unstorable.of_another(endpoint.id)
+            return endpoint_of(current)
+        if (connection.scalar(own) or 0) >= MAX_ENDPOINTS:
+            return TOO_MANY_ENDPOINTS
+        connection.execute(insert(webhook_endpoints), row)
+        return endpoint
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
         query = select(webhook_endpoints).where(_own(organization_id, endpoint_id))
@@ -61,50 +58,49 @@ class SqlWebhookEndpoints(SealedSqlStore):
         rows = await self._database.rows(of_organization(webhook_endpoints, organization_id).where(KNOWN_FORMAT))
         return [endpoint_of(row) for row in rows]
 
-    async def change(
-        self, organization_id: str, endpoint_id: str, change: Callable[[WebhookEndpoint], WebhookEndpoint]
+    @writing
+    def change(
+        self,
+        connection: Connection,
+        organization_id: str,
+        endpoint_id: str,
+        change: Callable[[WebhookEndpoint], WebhookEndpoint],
     ) -> WebhookEndpoint | None:
         own = _own(organization_id, endpoint_id)
+        current = _locked(connection, own)
+        if current is None:
+            return None
+        before = endpoint_of(current)
+        changed = change(before)
+        row = endpoint_row(changed)
+        if changed.event_types == before.event_types:
+            # The stored types may include types of a newer version.
+            del row["event_types"]
+        connection.execute(update(webhook_endpoints).where(own).values(row))
+        return changed
 
-        def run(connection: Connection) -> WebhookEndpoint | None:
-            current = _locked(connection, own)
-            if current is None:
-                return None
-            before = endpoint_of(current)
-            changed = change(before)
-            row = endpoint_row(changed)
-            if changed.event_types == before.event_types:
-                # The stored types may include types of a newer version.
-                del row["event_types"]
-            connection.execute(update(webhook_endpoints).where(own).values(row))
-            return changed
-
-        return await self._database.write(run)
-
-    async def rotate(
-        self, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
+    @writing
+    def rotate(
+        self, connection: Connection, organization_id: str, endpoint_id: str, secret: str, *, overlap_until: datetime
     ) -> WebhookEndpoint | None:
         own = _own(organization_id, endpoint_id)
         sealed = self._sealer.seal(secret)
+        current = _locked(connection, own)
+        if current is None:
+            return None
+        if opened(self._sealer, [current.sealed_secret]) == [secret]:
+            return endpoint_of(current)
+        values: dict[str, Any] = {
+            "sealed_secret": sealed,
+            "sealed_previous": current.sealed_secret,
+            "previous_until": to_ms(overlap_until),
+        }
+        connection.execute(update(webhook_endpoints).where(own).values(values))
+        rotated = connection.execute(select(webhook_endpoints).where(own)).one()
+        return endpoint_of(rotated)
 
-        def run(connection: Connection) -> WebhookEndpoint | None:
-            current = _locked(connection, own)
-            if current is None:
-                return None
-            if opened(self._sealer, [current.sealed_secret]) == [secret]:
-                return endpoint_of(current)
-            values: dict[str, Any] = {
-                "sealed_secret": sealed,
-                "sealed_previous": current.sealed_secret,
-                "previous_until": to_ms(overlap_until),
-            }
-            connection.execute(update(webhook_endpoints).where(own).values(values))
-            rotated = connection.execute(select(webhook_endpoints).where(own)).one()
-            return endpoint_of(rotated)
-
-        return await self._database.write(run)
-
-    async def remove(self, organization_id: str, endpoint_id: str) -> bool:
+    @writing_once
+    def remove(self, connection: Connection, organization_id: str, endpoint_id: str) -> bool:
         own = is_own(webhook_endpoints, organization_id, endpoint_id)
         its = (
             webhook_messages.c.endpoint_id == endpoint_id,
@@ -115,21 +111,16 @@ class SqlWebhookEndpoints(SealedSqlStore):
             webhook_messages.c.status == MessageStatus.PENDING.value,
             webhook_messages.c.log_id.is_not(None),
         )
-
-        def run(connection: Connection) -> bool:
-            if _locked(connection, own) is None:
-                return False
-            cut_off = [
-                {"owner": organization_id, "at": row.logged_at, "entry": row.log_id}
-                for row in connection.execute(unended)
-            ]
-            if cut_off:
-                connection.execute(_CUT_OFF, cut_off)
-            connection.execute(delete(webhook_messages).where(*its))
-            connection.execute(delete(webhook_endpoints).where(own))
-            return True
-
-        return await self._database.write_once(run)
+        if _locked(connection, own) is None:
+            return False
+        cut_off = [
+            {"owner": organization_id, "at": row.logged_at, "entry": row.log_id} for row in connection.execute(unended)
+        ]
+        if cut_off:
+            connection.execute(_CUT_OFF, cut_off)
+        connection.execute(delete(webhook_messages).where(*its))
+        connection.execute(delete(webhook_endpoints).where(own))
+        return True
 
     async def sweep_secrets(self, now: datetime) -> int:
         sweeping = (

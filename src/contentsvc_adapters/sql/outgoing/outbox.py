@@ -38,6 +38,7 @@ from contentsvc_adapters.sql.store import (
     outcome_values,
     released,
     sweeping,
+    writing,
 )
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.organizations import within_shares
@@ -197,7 +198,8 @@ class SqlOutbox(SealedSqlStore):
             is_failing=row.failures > 0,
         )
 
-    async def record(self, attempted: Attempted) -> None:
+    @writing
+    def record(self, connection: Connection, attempted: Attempted) -> None:
         message, log = attempted.taken.message, attempted.log
         ending = _changing(attempted.taken).values(
             attempts=message.attempts,
@@ -217,25 +219,21 @@ class SqlOutbox(SealedSqlStore):
             if attempted.succeeded
             else endpoint.values(failures=failures + 1)
         )
-
-        def record(connection: Connection) -> None:
-            if not connection.execute(ending).rowcount:
-                return
-            if attempted.succeeded is not None:
-                connection.execute(noting)
-            if attempted.disables is not None:
-                off = endpoint.where(webhook_endpoints.c.enabled)
-                switched = connection.execute(off.values(enabled=False, disabled_reason=attempted.disables)).rowcount
-                if switched and attempted.event is not None:
-                    enqueue(connection, self._database.dialect, [attempted.event])
-            if attempted.busy_until is not None:
-                connection.execute(self._delaying(message, to_ms(attempted.busy_until), now_ms=to_ms(attempted.at)))
-            if message.log_id is None:
-                add_entry(connection, self._database.dialect, log)
-            else:
-                connection.execute(finishing(log))
-
-        await self._database.write(record)
+        if not connection.execute(ending).rowcount:
+            return
+        if attempted.succeeded is not None:
+            connection.execute(noting)
+        if attempted.disables is not None:
+            off = endpoint.where(webhook_endpoints.c.enabled)
+            switched = connection.execute(off.values(enabled=False, disabled_reason=attempted.disables)).rowcount
+            if switched and attempted.event is not None:
+                enqueue(connection, self._database.dialect, [attempted.event])
+        if attempted.busy_until is not None:
+            connection.execute(self._delaying(message, to_ms(attempted.busy_until), now_ms=to_ms(attempted.at)))
+        if message.log_id is None:
+            add_entry(connection, self._database.dialect, log)
+        else:
+            connection.execute(finishing(log))
 
     def _delaying(self, message: Message, until_ms: int, *, now_ms: int) -> Update:
         waiting = select(webhook_messages.c.id).where(
@@ -258,18 +256,15 @@ class SqlOutbox(SealedSqlStore):
         row = await self._database.first(query)
         return None if row is None else message_of(row)
 
-    async def resend(self, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
+    @writing
+    def resend(self, connection: Connection, organization_id: str, message_id: str, *, due_at: datetime) -> bool:
         own = is_own(webhook_messages, organization_id, message_id)
         # The raised count of takes invalidates a current attempt: its result is not written.
         again = {"attempts": 0, "takes": webhook_messages.c.takes + 1, **released(due_at)}
         ended = {"status": MessageStatus.PENDING.value, "log_id": None, "logged_at": None, "delivered_to": None}
-
-        def resend(connection: Connection) -> bool:
-            if connection.execute(update(webhook_messages).where(own, ~_PENDING).values({**again, **ended})).rowcount:
-                return True
-            return connection.execute(update(webhook_messages).where(own).values(again)).rowcount > 0
-
-        return await self._database.write(resend)
+        if connection.execute(update(webhook_messages).where(own, ~_PENDING).values({**again, **ended})).rowcount:
+            return True
+        return connection.execute(update(webhook_messages).where(own).values(again)).rowcount > 0
 
     async def sweep(self, organization_id: str, *, before: datetime, limit: int) -> int:
         own = of_organization(webhook_messages, organization_id).with_only_columns(webhook_messages.c.id)

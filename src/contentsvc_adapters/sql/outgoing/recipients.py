@@ -8,7 +8,7 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.outgoing.message_rows import message_row
 from contentsvc_adapters.sql.row import AnyRow, read_row, row_of
 from contentsvc_adapters.sql.schema.outgoing import recipients, webhook_messages
-from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping
+from contentsvc_adapters.sql.store import SealedSqlStore, has_value, sweeping, writing
 from contentsvc_core.outgoing.messages import Message
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
 from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
@@ -22,20 +22,20 @@ _KEY: Final = ("organization_id", "address")
 
 @final
 class SqlRecipients(SealedSqlStore):
-    async def ask(self, recipient: Recipient, token: str, message: Message) -> None:
+    @writing
+    def ask(self, connection: Connection, recipient: Recipient, token: str, message: Message) -> None:
         row = row_of(recipient) | {"sealed_token": self._sealer.seal(token)}
         asking = self._database.dialect.insert(recipients).values(row)
         renewed = {name: row[name] for name in ("digest", "sealed_token", "asked_at")}
         asking = asking.on_conflict_do_update(index_elements=list(_KEY), set_=renewed, where=_ASKED)
         sending = self._database.dialect.insert(webhook_messages).on_conflict_do_nothing(index_elements=["id"])
+        if connection.execute(asking).rowcount:
+            connection.execute(sending, message_row(message))
 
-        def ask(connection: Connection) -> None:
-            if connection.execute(asking).rowcount:
-                connection.execute(sending, message_row(message))
-
-        await self._database.write(ask)
-
-    async def confirm(self, digest: str, *, at: datetime, new_digest: str, new_token: str) -> Recipient | None:
+    @writing
+    def confirm(
+        self, connection: Connection, digest: str, *, at: datetime, new_digest: str, new_token: str
+    ) -> Recipient | None:
         own = recipients.c.digest == digest
         confirmed = {"status": RecipientStatus.CONFIRMED.value, "confirmed_at": to_ms(at)}
         renewed = {"digest": new_digest, "sealed_token": self._sealer.seal(new_token)}
@@ -43,48 +43,38 @@ class SqlRecipients(SealedSqlStore):
         first = update(recipients).where(own, _ASKED, in_time).values({**confirmed, **renewed})
         again = update(recipients).where(own, ~_ASKED, ~_CONFIRMED).values(confirmed)
         reading = select(recipients).where(_CONFIRMED)
+        connection.execute(first)
+        # After an unknown outcome, the transaction runs again: the new digest shows the first result.
+        row = connection.execute(reading.where(recipients.c.digest == new_digest)).first()
+        if row is None:
+            connection.execute(again)
+            row = connection.execute(reading.where(own)).first()
+        return None if row is None else read_row(Recipient, row)
 
-        def confirm(connection: Connection) -> Recipient | None:
-            connection.execute(first)
-            # After an unknown outcome, the transaction runs again: the new digest shows the first result.
-            row = connection.execute(reading.where(recipients.c.digest == new_digest)).first()
-            if row is None:
-                connection.execute(again)
-                row = connection.execute(reading.where(own)).first()
-            return None if row is None else read_row(Recipient, row)
-
-        return await self._database.write(confirm)
-
-    async def leave(self, digest: str) -> Recipient | None:
+    @writing
+    def leave(self, connection: Connection, digest: str) -> Recipient | None:
         own = recipients.c.digest == digest
         leaving = update(recipients).where(own).values(status=RecipientStatus.REMOVED.value, confirmed_at=None)
-
-        def leave(connection: Connection) -> Recipient | None:
-            connection.execute(leaving)
-            row = connection.execute(select(recipients).where(own)).first()
-            return None if row is None else read_row(Recipient, row)
-
-        return await self._database.write(leave)
+        connection.execute(leaving)
+        row = connection.execute(select(recipients).where(own)).first()
+        return None if row is None else read_row(Recipient, row)
 
     async def recipients(self, organization_id: str) -> Sequence[Recipient]:
         query = select(recipients).where(recipients.c.organization_id == organization_id).order_by(recipients.c.address)
         rows = await self._database.rows(query)
         return [read_row(Recipient, row) for row in rows]
 
-    async def give_token(self, recipient: Recipient, *, digest: str, token: str) -> str | None:
+    @writing
+    def give_token(self, connection: Connection, recipient: Recipient, *, digest: str, token: str) -> str | None:
         own = (recipients.c.organization_id == recipient.organization_id) & (recipients.c.address == recipient.address)
         values = {"digest": digest, "sealed_token": self._sealer.seal(token)}
-
-        def give(connection: Connection) -> str | None:
-            row = connection.execute(select(recipients).where(own).with_for_update()).first()
-            if row is None:
-                return None
-            if row.digest != recipient.digest:
-                return self._sealer.open(row.sealed_token)
-            connection.execute(update(recipients).where(own).values(values))
-            return token
-
-        return await self._database.write(give)
+        row = connection.execute(select(recipients).where(own).with_for_update()).first()
+        if row is None:
+            return None
+        if row.digest != recipient.digest:
+            return self._sealer.open(row.sealed_token)
+        connection.execute(update(recipients).where(own).values(values))
+        return token
 
     async def forget(self, organization_id: str, *, used: Collection[str]) -> int:
         own = (recipients.c.organization_id == organization_id, _CONFIRMED)

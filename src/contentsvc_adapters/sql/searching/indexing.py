@@ -312,19 +312,12 @@ def _task(row: rows.AnyRow, read: Callable[[], ContextRecord | Post] | None) -> 
     key = (row.organization_id, row.kind, row.document_id)
     full = dict(zip(_DOCUMENT_KEY, key, strict=True))
     match read and read():
-        case ContextRecord() as record:
-            scope = scope_word(record.organization_id, DocumentKind.CONTEXT)
-            sort_key = {"created_at": to_ms(record.created_at), "place_id": record.id}
-            fields = {"repository": folded(record.repository), "type": record.event.type}
-            return _IndexingTask(
-                key=key, version=row.version, row={**full, **sort_key, **fields}, words=(scope, *record_words(record))
-            )
-        case Post() as post:
-            scope = scope_word(post.organization_id, DocumentKind.POST)
-            sort_key = {"created_at": to_ms(post.created_at), "place_id": post.id}
-            fields = {"repository": None, "type": post.content_type.value}
-            return _IndexingTask(
-                key=key, version=row.version, row={**full, **sort_key, **fields}, words=(scope, *post_words(post))
-            )
+        case ContextRecord() as found:
+            fields, words = {"repository": folded(found.repository), "type": found.event.type}, record_words(found)
+        case Post() as found:
+            fields, words = {"repository": None, "type": found.content_type.value}, post_words(found)
         case None:
             return _IndexingTask(key=key, version=row.version, row=None)
+    sort_key = {"created_at": to_ms(found.created_at), "place_id": found.id}
+    scope = scope_word(found.organization_id, DocumentKind(row.kind))
+    return _IndexingTask(key=key, version=row.version, row={**full, **sort_key, **fields}, words=(scope, *words))

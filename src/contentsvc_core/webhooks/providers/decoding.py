@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from contentsvc_core.refusals import validation_fault
+from contentsvc_core.schemas import syntax_fault
 
 _T = TypeVar("_T")
 
@@ -34,12 +35,8 @@ def decode_body(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
         path, fault = validation_fault(str(exc))
         message = f"{path or 'the body'} {fault}"
         raise Malformed(message) from exc
-    except RecursionError as exc:
-        message = "the body is nested too deep"
-        raise Malformed(message) from exc
-    except (msgspec.MsgspecError, ValueError, OverflowError) as exc:
-        message = f"the body is not valid JSON ({str(exc).removeprefix('JSON is malformed: ')})"
-        raise Malformed(message) from exc
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError) as exc:
+        raise Malformed(syntax_fault(body, exc)) from exc
 
 
 def _misencoded_at(body: bytes) -> int | None:

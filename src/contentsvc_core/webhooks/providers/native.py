@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Annotated, Final, TypeAlias, assert_never, final
 
 import msgspec
+from attrs import asdict
 
 from contentsvc_core.events.normalized import (
     MAX_COMMITS,
@@ -221,19 +222,7 @@ def write(reading: Reading) -> tuple[str, dict[str, object]]:
 
 
 def written_commit(commit: Commit) -> dict[str, object]:
-    author = commit.author
-    account = {} if author.username is None else {"username": author.username}
-    return {
-        "id": commit.id,
-        "message": commit.message,
-        "author": {"name": author.name, "email": author.email, **account},
-        "timestamp": commit.timestamp,
-        "url": commit.url,
-        "distinct": commit.distinct,
-        "added": list(commit.added),
-        "modified": list(commit.modified),
-        "removed": list(commit.removed),
-    }
+    return asdict(commit, filter=lambda attribute, value: attribute.name != "paths_cut" and value is not None)
 
 
 def _before(text: msgspec.Raw) -> str:
