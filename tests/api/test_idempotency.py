@@ -8,7 +8,7 @@ from typing import Any, Final, cast, final
 
 import pytest
 from attrs import evolve
-from sqlalchemy import BigInteger, bindparam
+from sqlalchemy import BigInteger, ColumnElement, bindparam
 from tests import sqlite
 from tests.api.furnished import operations
 from tests.api.world import SEALER, ApiWorld, Caller
@@ -111,7 +111,11 @@ async def test_a_creation_whose_answer_was_lost_is_not_made_twice(
     world = ApiWorld(stores=stores)
     # The time for which a key is busy ends by the database's clock.
     shared = bindparam("shared_now", callable_=lambda: to_ms(world.clock.now()), type_=BigInteger)
-    monkeypatch.setattr(Sqlite, "now_ms", lambda _: shared)
+
+    def now_ms(_: Sqlite) -> ColumnElement[int]:
+        return shared
+
+    monkeypatch.setattr(Sqlite, "now_ms", now_ms)
     acme = await world.caller()
     body, listed = CREATED[path]
     before = await number_of(acme, listed)
