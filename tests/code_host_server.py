@@ -8,7 +8,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 from attrs import define, field, frozen
 
+from contentsvc_core.ports import CodeHost
 from contentsvc_core.webhooks.signature import sign
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.server_process import PLAIN
@@ -313,9 +314,7 @@ class CodeHostServer(HttpServer):
         if not self.forge and "type" in body:
             return 422, {"message": "Validation Failed"}, {}
         if not self.forge and any(hook.url == config["url"] for hook in own):
-            errors = [
-                {"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"},
-            ]
+            errors = [{"resource": "Hook", "code": "custom", "message": "Hook already exists on this repository"}]
             return 422, {"message": "Validation Failed", "errors": errors}, {}
         created = HostHook(
             id=next(self._ids), repository=known["full_name"], url=config["url"], secret=config["secret"], body=body
@@ -380,6 +379,15 @@ def _hook_body(hook: HostHook) -> dict[str, Any]:
         "updated_at": "2026-01-01T12:00:00Z",
         "created_at": "2026-01-01T12:00:00Z",
     }
+
+
+def at_github(host: CodeHost | None) -> Callable[[str], Awaitable[CodeHost | None]]:
+    """Return a function that finds the host of GitHub, and of no other provider."""
+
+    async def find(provider: str) -> CodeHost | None:
+        return host if provider == "github" else None
+
+    return find
 
 
 def limits_end() -> str:

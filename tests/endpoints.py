@@ -12,16 +12,16 @@ from contentsvc_core.usecases.limit import RateLimiter
 
 
 class Receiver:
-    """Answers each message with its status, and records the messages."""
+    """Gives its answers in turn, then its usual one, and records the messages."""
 
     def __init__(self, status: int = 200, excerpt: str = "") -> None:
-        self.status = status
-        self.excerpt = excerpt
+        self.usual = Answer(status=status, excerpt=excerpt)
+        self.answers: list[Answer | NotSent] = []
         self.came: list[tuple[str, Mapping[str, str], bytes]] = []
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
         self.came.append((url, headers, body))
-        return Answer(status=self.status, excerpt=self.excerpt)
+        return self.answers.pop(0) if self.answers else self.usual
 
 
 async def dispatch(stores: Stores, clock: Clock, ids: IdSource, receiver: Receiver) -> None:

@@ -115,12 +115,7 @@ class Installation:
         if program == (COMMAND,) and _is_preloaded():
             return preloaded.run(arguments, environment=own, timeout_s=PATIENCE_S)
         return subprocess.run(
-            [*program, *arguments],
-            env=own,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE_S,
+            [*program, *arguments], env=own, capture_output=True, text=True, check=False, timeout=PATIENCE_S
         )
 
     def command(self, *arguments: str) -> Any:
@@ -131,8 +126,7 @@ class Installation:
 
     def connect(self, organization: str, name: str, repository_id: int) -> Hook:
         created = self.command(
-            *("integration", "connect", name),
-            *("--organization", organization, "--repository-id", str(repository_id)),
+            *("integration", "connect", name), *("--organization", organization, "--repository-id", str(repository_id))
         )
         return Hook(
             organization=organization,

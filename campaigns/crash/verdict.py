@@ -73,11 +73,7 @@ class _Deliveries:
     """Checks each delivery by itself."""
 
     def __init__(
-        self,
-        attempts: Sequence[Attempt],
-        stored: Stored,
-        triggers: Mapping[str, Sequence[str]],
-        verdict: Verdict,
+        self, attempts: Sequence[Attempt], stored: Stored, triggers: Mapping[str, Sequence[str]], verdict: Verdict
     ) -> None:
         self._attempts: dict[str, list[Attempt]] = defaultdict(list)
         for attempt in attempts:

@@ -140,10 +140,7 @@ class Fuzzer:
         place = rng.randrange(len(headers))
         name, value = headers[place]
         odd = rng.choice(
-            (
-                self._noisy(value),
-                *{event_header: _EVENTS, delivery_header: _IDS, b"content-type": _TYPES}.get(name, ()),
-            )
+            (self._noisy(value), *{event_header: _EVENTS, delivery_header: _IDS, b"content-type": _TYPES}.get(name, ()))
         )
         if draw < 0.02:
             del headers[place]

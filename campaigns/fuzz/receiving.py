@@ -23,9 +23,7 @@ from contentsvc_core.workflows.causes import source_type
 @cache
 def _hook_of(at: Address) -> HookConfiguration:
     trigger = a_trigger(
-        organization_id=at.organization_id,
-        source_type=source_type(at.provider),
-        repository_ids=(at.repository_id,),
+        organization_id=at.organization_id, source_type=source_type(at.provider), repository_ids=(at.repository_id,)
     )
     return HookConfiguration(
         address=at,

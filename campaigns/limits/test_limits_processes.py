@@ -11,9 +11,7 @@ from tests.server_process import ServerProcess
 pytestmark = pytest.mark.slow("starts two nodes")
 
 
-async def test_of_100_parallel_requests_to_two_nodes_exactly_the_limit_is_admitted_and_executed(
-    tmp_path: Path,
-) -> None:
+async def test_of_100_parallel_requests_to_two_nodes_exactly_the_limit_is_admitted_and_executed(tmp_path: Path) -> None:
     with database() as url:
         limited = await install(tmp_path, url)
         with (

@@ -13,17 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests import postgres
 from tests.progress import progress
 
-_SHOWN: Final = (
-    "processed",
-    "duplicate",
-    "filtered",
-    "ignored",
-    "pinged",
-    "refused",
-    "failed",
-    "runs taken",
-    "races",
-)
+_SHOWN: Final = ("processed", "duplicate", "filtered", "ignored", "pinged", "refused", "failed", "runs taken", "races")
 
 
 @click.command()

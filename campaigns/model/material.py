@@ -88,11 +88,7 @@ INTEGRATIONS: Final = (
 )
 
 #: Organizations that may be added: an existing one, a new one, and one whose slug is taken.
-FOUNDED: Final = (
-    ORGANIZATIONS[0],
-    _organization("third", 30),
-    evolve(_organization("rival", 30), slug="acme"),
-)
+FOUNDED: Final = (ORGANIZATIONS[0], _organization("third", 30), evolve(_organization("rival", 30), slug="acme"))
 #: Three of these repeat a connected repository: by its id, by its name, and beside a free one.
 NEWCOMERS: Final = (
     integration("n", "acme", 4),

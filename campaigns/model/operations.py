@@ -30,10 +30,7 @@ def receive(side: Side, arrival: Arrival) -> Step:
         return outcome.status, answer(outcome)
 
     return Step(
-        what=f"receive {arrival}",
-        perform=perform,
-        predict=lambda model: model.receive(arrival),
-        fault=arrival.fault,
+        what=f"receive {arrival}", perform=perform, predict=lambda model: model.receive(arrival), fault=arrival.fault
     )
 
 
@@ -59,9 +56,7 @@ def add_organization(stores: Stores, organization: Organization) -> Step:
         return not current or current == [organization]
 
     return Step(
-        what=f"add {organization}",
-        perform=lambda: stores.directory.add_organization(organization),
-        predict=predict,
+        what=f"add {organization}", perform=lambda: stores.directory.add_organization(organization), predict=predict
     )
 
 
@@ -129,9 +124,7 @@ def switch_trigger(stores: Stores, organization_id: str, trigger_id: str, *, ena
         return True
 
     return Step(
-        what=f"switch {trigger_id} of {organization_id} {'on' if enabled else 'off'}",
-        perform=perform,
-        predict=predict,
+        what=f"switch {trigger_id} of {organization_id} {'on' if enabled else 'off'}", perform=perform, predict=predict
     )
 
 

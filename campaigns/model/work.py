@@ -30,11 +30,7 @@ def take(side: Side, ids: Sequence[str], executor: str) -> Step:
         side.taken.extend(taken)
         return taken
 
-    return Step(
-        what=f"{executor} takes {ids}",
-        perform=perform,
-        predict=lambda model: runs.take(model, ids, executor),
-    )
+    return Step(what=f"{executor} takes {ids}", perform=perform, predict=lambda model: runs.take(model, ids, executor))
 
 
 def complete(stores: Stores, run: WorkflowRun, post: Post, once: str | None) -> Step:

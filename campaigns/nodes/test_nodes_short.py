@@ -24,10 +24,7 @@ _CORRUPTIONS: Final = (
     ("DELETE FROM claims WHERE log_id = %s", {"lost", "partial"}),
     ("DELETE FROM context_records WHERE event_id = %s", {"lost", "partial"}),
     ("DELETE FROM log_entries WHERE event_id = %s", {"lost", "partial", "invented"}),
-    (
-        "DELETE FROM posts WHERE run_id = (SELECT min(id) FROM workflow_runs WHERE event_id = %s)",
-        {"lost", "partial"},
-    ),
+    ("DELETE FROM posts WHERE run_id = (SELECT min(id) FROM workflow_runs WHERE event_id = %s)", {"lost", "partial"}),
     ("UPDATE events SET data = '{}' WHERE id = %s", {"partial"}),
     ("UPDATE workflow_runs SET status = 'pending' WHERE event_id = %s", {"lost", "doubled", "partial"}),
     ("UPDATE workflow_runs SET status = 'failed' WHERE event_id = %s", {"lost", "doubled", "partial"}),

@@ -98,9 +98,7 @@ class _Episode:
         self._healed = False
         chance = _generator(self._rng.getrandbits(64))
         self._writer = SimulatedWriter(
-            chance,
-            costly=self._rng.random() < 0.5,
-            fails=lambda: not self._healed and chance.random() < 0.05,
+            chance, costly=self._rng.random() < 0.5, fails=lambda: not self._healed and chance.random() < 0.05
         )
         self._nodes: list[Node] = []
         self._named = 0

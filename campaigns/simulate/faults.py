@@ -33,13 +33,7 @@ class Fault(Enum):
 
 
 #: Weights: an unavailable store is more common than a dead machine.
-_WEIGHTS: Final = {
-    Fault.BEFORE: 4,
-    Fault.AFTER: 4,
-    Fault.LATE: 3,
-    Fault.KILLED_BEFORE: 1,
-    Fault.KILLED_AFTER: 1,
-}
+_WEIGHTS: Final = {Fault.BEFORE: 4, Fault.AFTER: 4, Fault.LATE: 3, Fault.KILLED_BEFORE: 1, Fault.KILLED_AFTER: 1}
 
 
 class Dead(BaseException):

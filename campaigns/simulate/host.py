@@ -90,9 +90,7 @@ class CodeHost:
         self, hook: Hook, delivery_id: str, event: str, body: dict[str, Any] | bytes, kind: Kind, tag: str | None
     ) -> Sent:
         at = address(
-            organization_id=hook.organization_id,
-            integration_id=hook.integration_id,
-            repository_id=hook.repository_id,
+            organization_id=hook.organization_id, integration_id=hook.integration_id, repository_id=hook.repository_id
         )
         secret = hook.secret
         if kind is Kind.REFUSED and not isinstance(body, bytes):

@@ -129,11 +129,7 @@ _WEATHERS: Final[tuple[tuple[str, str, _Weather], ...]] = (
         lambda prepared, server: bursts(prepared, server, connections=50),
     ),
     ("heads", "heads: 1,200 of 62 KB", lambda prepared, server: heads(prepared, server, requests=1200)),
-    (
-        "forms",
-        "forms: 60 of 4 MiB to the sign-in",
-        lambda prepared, server: forms(prepared, server, connections=60),
-    ),
+    ("forms", "forms: 60 of 4 MiB to the sign-in", lambda prepared, server: forms(prepared, server, connections=60)),
 )
 
 

@@ -48,6 +48,9 @@ def _built(draw: st.DrawFn, make: Callable[..., _Value], /, **parts: st.SearchSt
     return make(**{name: draw(part) for name, part in parts.items()})
 
 
+#: The most characters of a delivery id, and its characters.
+_LONGEST_ID: Final = 255
+_VISIBLE: Final = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
 #: Texts that a writer or a page without escaping shows as something else.
 _MARKUP: Final = (
     "<b>beam</b>",
@@ -69,20 +72,26 @@ _MARKUP: Final = (
 
 
 def foreign_text(*, max_size: int = 200) -> st.SearchStrategy[str]:
-    """Return texts as events have them, after the sanitizer: any characters but U+0000 and surrogates, and markup."""
+    """Return texts as a sanitizer leaves them: no U+0000, no surrogates; some are markup or have ``max_size``."""
     text = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=max_size)
-    fitting = [each for each in _MARKUP if len(each) <= max_size]
-    return text | text | st.sampled_from(fitting) if fitting else text
+    return text | text | st.sampled_from([each for each in (*_MARKUP, "灯" * max_size) if len(each) <= max_size])
 
 
 def repository_ids() -> st.SearchStrategy[int]:
+    """Return repository ids: 1 to 2^63 - 1."""
     return st.integers(1, 2**63 - 1)
 
 
 def delivery_ids() -> st.SearchStrategy[str]:
-    """Return delivery ids: UUIDs, and any other valid ids."""
-    token = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=1, max_size=255)
-    return st.uuids().map(str) | token
+    """Return delivery ids: any valid ones, some of them of 255 characters, and UUIDs. Two may be equal."""
+    token = st.text(_VISIBLE, min_size=1, max_size=_LONGEST_ID)
+    return token | st.uuids().map(str) | token.map(lambda text: (text * _LONGEST_ID)[:_LONGEST_ID])
+
+
+def _different_ids() -> st.SearchStrategy[str]:
+    """Return delivery ids of which no two are equal: each ends with a UUID."""
+    start = st.sampled_from(["", "!" * (_LONGEST_ID - 36)]) | st.text(_VISIBLE, max_size=_LONGEST_ID - 36)
+    return _built("{start}{id}".format, start=start, id=st.uuids())
 
 
 def instants() -> st.SearchStrategy[datetime]:
@@ -123,9 +132,8 @@ def commits() -> st.SearchStrategy[Commit]:
 def _hashes() -> st.SearchStrategy[str]:
     """Return hashes: SHA-1, and SHA-256; some of them occur again, in another push or as another commit."""
     again = st.sampled_from(["72d3162ecc7811e381ab4c9367dc0958deadbeef", "0" * 40])
-    return (
-        again | st.binary(min_size=20, max_size=20).map(bytes.hex) | st.binary(min_size=32, max_size=32).map(bytes.hex)
-    )
+    sized = [st.binary(min_size=size, max_size=size).map(bytes.hex) for size in (20, 32)]
+    return st.one_of(again, *sized)
 
 
 def _messages() -> st.SearchStrategy[str]:
@@ -218,7 +226,7 @@ def releases() -> st.SearchStrategy[Release]:
     actions = st.sampled_from([*RELEASE_ACTIONS, "created", "released", "edited", "unpublished", "deleted"])
     return _built(
         Release,
-        action=st.sampled_from(RELEASE_ACTIONS) | actions | foreign_text().map(_word),
+        action=st.sampled_from(RELEASE_ACTIONS) | actions | foreign_text().map(lambda text: one_line(text, 64)),
         tag_name=_tags(),
         name=st.none() | foreign_text(),
         body=st.none() | foreign_text() | _notes(),
@@ -234,10 +242,6 @@ def _notes() -> st.SearchStrategy[str]:
     """Return release notes as code hosts propose them, and as people write them."""
     lines = _built("{start} {text}".format, start=st.sampled_from(["##", "-", "*", "  -", ">", ""]), text=_messages())
     return st.lists(lines, max_size=4).map("\n".join)
-
-
-def _word(text: str) -> str:
-    return one_line(text, 64)
 
 
 def events() -> st.SearchStrategy[Event]:
@@ -361,7 +365,7 @@ def deliveries(
     ``repr`` hides them.
 
     Args:
-        ids: The delivery ids; with few of them, different deliveries have one id. By default, all are different.
+        ids: The delivery ids; with few of them, different deliveries have one id. By default, no two are equal.
     """
     at = address() if at is None else at
     kinds = st.sampled_from([*at.dialect.readers, "ping", "issues"])
@@ -374,7 +378,7 @@ def deliveries(
         at=st.just(at),
         secret=st.just(secret),
         content=st.one_of(of_any_kind, damaged, damaged, written, written, written),
-        delivery_id=delivery_ids() if ids is None else ids,
+        delivery_id=_different_ids() if ids is None else ids,
         spelled=st.sampled_from([bytes.lower, bytes.title, bytes.upper]),
         fields=_fields(at.dialect),
     )

@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo, available_timezones
 from contentsvc_core.refusals import Refusal, invalid
 from contentsvc_core.text import one_line
 
-DEFAULT_ZONE: Final = ZoneInfo("UTC")
 _LONGEST: Final = 64
 _SECOND: Final = timedelta(seconds=1)
 _DAY: Final = timedelta(days=1)
@@ -20,25 +19,34 @@ _NO_ZONES: Final = frozenset({"Factory", "localtime", "posixrules"})
 _UTC_FILE: Final = b"TZif" + bytes(35) + b"\1" + bytes(3) + b"\4" + bytes(6) + b"UTC\0"
 
 
+class _MadeZone(ZoneInfo):
+    """A zone with the times of UTC, which this machine has no file of."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return stored_zone, (self.key,)
+
+
 @final
-class UnknownZone(ZoneInfo):
+class UnknownZone(_MadeZone):
     """A stored time zone that this machine does not know: the stored name, with the times of UTC."""
 
 
 @cache
 def zone_names() -> tuple[str, ...]:
-    return tuple(sorted(available_timezones() - _NO_ZONES))
+    """Return the names of the zones that this machine knows: UTC at least."""
+    return tuple(sorted({*available_timezones(), "UTC"} - _NO_ZONES))
 
 
 def read_zone(name: str) -> ZoneInfo | Refusal:
     """Return the time zone with an IANA name; an unknown name is refused with the nearest known one."""
     if name in zone_names():
-        return ZoneInfo(name)
+        return stored_zone(name)
     zones = {each.lower(): each for each in zone_names()}
     normalized = name[:_LONGEST].strip().lower().replace(" ", "_")
     cities = {each.rpartition("/")[2]: each for each in zones}
     near = _nearest(normalized, zones, cities)
-    advice = f"did you mean {near}?" if near else "use a name such as Europe/Berlin"
+    some = "use a name such as Europe/Berlin" if len(zones) > 1 else "this machine knows UTC alone: install tzdata"
+    advice = f"did you mean {near}?" if near else some
     return invalid("time_zone", f"must be an IANA time zone, and '{one_line(name, _LONGEST)}' is none; {advice}")
 
 
@@ -48,7 +56,12 @@ def stored_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        return UnknownZone.from_file(BytesIO(_UTC_FILE), key=name)
+        # Windows and slim images have no files of zones.
+        kind = _MadeZone if name == "UTC" else UnknownZone
+        return kind.from_file(BytesIO(_UTC_FILE), key=name)
+
+
+DEFAULT_ZONE: Final = stored_zone("UTC")
 
 
 def zone_fault(zone: ZoneInfo, organization: str) -> str | None:

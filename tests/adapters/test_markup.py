@@ -1,12 +1,12 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from html.parser import HTMLParser
 from typing import Any, final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.elements import Elements
 
 from contentsvc_adapters.markup import SafeMarkdown
 
@@ -17,24 +17,10 @@ ALLOWED = {
 }
 
 
-class Tags(HTMLParser):
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
-        self.text = ""
-        self.feed(html)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_headings_lists_links_and_tables_are_rendered() -> None:
     html = RENDERER.html("## A\n\n- b [c](https://x.example/d)\n\n|e|\n|-|\n|~~f~~|\n")
 
-    tags = [tag for tag, _ in Tags(html).seen]
+    tags = [tag for tag, _ in Elements(html).seen]
     assert tags == ["h2", "ul", "li", "a", "table", "thead", "tr", "th", "tbody", "tr", "td", "del"]
     assert '<a href="https://x.example/d" rel="nofollow noopener noreferrer">c</a>' in html
 
@@ -56,7 +42,7 @@ def test_headings_lists_links_and_tables_are_rendered() -> None:
     ],
 )
 def test_images_are_links_and_other_links_than_to_the_web_are_text(markdown: str, shown: str, links: list[str]) -> None:
-    parsed = Tags(RENDERER.html(markdown))
+    parsed = Elements(RENDERER.html(markdown))
 
     assert parsed.text.strip() == shown
     assert [attributes["href"] for tag, attributes in parsed.seen if tag == "a"] == links
@@ -79,7 +65,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("markdown", HOSTILE)
 def test_hostile_markdown_comes_out_inert(markdown: str) -> None:
-    parsed = Tags(RENDERER.html(markdown))
+    parsed = Elements(RENDERER.html(markdown))
 
     assert all(tag in ALLOWED for tag, _ in parsed.seen)
     for tag, attributes in parsed.seen:
@@ -95,18 +81,18 @@ def test_no_controls_reach_a_reader() -> None:
     html = RENDERER.html(f"a{controls}b{numbers}c `d{controls}e`\n\n- [f{controls}g](https://h.example '{numbers}')\tx")
 
     assert not set(controls) & set(html)
-    assert Tags(html).text.split() == ["abc", "de", "fg", "x"]
+    assert Elements(html).text.split() == ["abc", "de", "fg", "x"]
     # Right-to-left texts need these marks.
     assert "\u200f" in RENDERER.html("a\u200fb")
 
 
 def test_text_after_a_script_is_not_lost() -> None:
-    assert "after" in Tags(RENDERER.html("<script>alert(1)</script> after")).text
+    assert "after" in Elements(RENDERER.html("<script>alert(1)</script> after")).text
 
 
 @given(st.lists(st.sampled_from([*HOSTILE, "*", "<", ">", "[", "](", ")", "`", "\n", "&#106;", "a", " "])).map("".join))
 def test_no_mixture_of_them_gets_through(markdown: str) -> None:
-    for tag, attributes in Tags(RENDERER.html(markdown)).seen:
+    for tag, attributes in Elements(RENDERER.html(markdown)).seen:
         assert tag in ALLOWED
         assert set(attributes) <= {"href", "rel", "title", "start", "align"}
         assert (attributes.get("href") or "https:").split(":")[0].lower() in {"https", "http"}
@@ -140,7 +126,7 @@ async def test_a_long_text_is_rendered_in_a_thread() -> None:
 def test_a_reference_is_expanded_up_to_a_bound(title: str) -> None:
     definition = f"[a]: http://x.example/{'y' * 5_000}{title.format('z' * 5_000)}"
     markdown = f"{definition}\n\n{'[a] ' * 1_000}"
-    parsed = Tags(html := RENDERER.html(markdown))
+    parsed = Elements(html := RENDERER.html(markdown))
 
     links = [attributes["href"] for tag, attributes in parsed.seen if tag == "a"]
     assert 1 < len(links) < 10
@@ -151,11 +137,11 @@ def test_a_reference_is_expanded_up_to_a_bound(title: str) -> None:
 
 def test_ordinary_references_are_all_expanded() -> None:
     lines = "".join(f"[{number}]: https://x.example/{number}\n" for number in range(200))
-    several = Tags(
+    several = Elements(
         RENDERER.html(f"{lines}\n{' '.join(f'[{number}]' for number in range(200))} [end](https://x.example)")
     )
     assert len([tag for tag, _ in several.seen if tag == "a"]) == 201
-    often = Tags(RENDERER.html(f"{'[a] ' * 150}\n\n[a]: https://x.example/{'y' * 80}\n"))
+    often = Elements(RENDERER.html(f"{'[a] ' * 150}\n\n[a]: https://x.example/{'y' * 80}\n"))
     assert len([tag for tag, _ in often.seen if tag == "a"]) == 150
 
 
@@ -167,7 +153,7 @@ def test_missing_cells_are_added_up_to_a_bound() -> None:
     assert RENDERER.html(table + "x\n" * 8).count("<td>") == 8 * 50
     html = RENDERER.html(table + "x\n" * 500)
     assert "<td>" not in html
-    assert Tags(html).text.count("x") == 500
+    assert Elements(html).text.count("x") == 500
 
 
 def test_quotations_beyond_a_depth_become_paragraphs() -> None:

@@ -101,13 +101,14 @@ class ScriptedLane:
             self.store.end(batch)
 
 
+@pytest.fixture
+def lane() -> ScriptedLane:
+    return ScriptedLane()
+
+
 def queue(*lanes: ScriptedLane, batch_items: int = 128, batch_size: int = 10**6, **limits: int) -> SettlementQueue:
     return SettlementQueue(
-        lanes,
-        size_of=lambda settlement: len(settlement.note),
-        batch_items=batch_items,
-        batch_size=batch_size,
-        **limits,
+        lanes, size_of=lambda settlement: len(settlement.note), batch_items=batch_items, batch_size=batch_size, **limits
     )
 
 
@@ -124,8 +125,9 @@ async def turns(number: int = 50) -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_single_settlement_is_written_without_a_timer(monkeypatch: pytest.MonkeyPatch) -> None:
-    lane = ScriptedLane()
+async def test_a_single_settlement_is_written_without_a_timer(
+    lane: ScriptedLane, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settling_queue = queue(lane)
     monkeypatch.setattr(asyncio.get_running_loop(), "call_later", None)
     monkeypatch.setattr(asyncio.get_running_loop(), "call_at", None)
@@ -137,8 +139,7 @@ async def test_a_single_settlement_is_written_without_a_timer(monkeypatch: pytes
         assert await task is Settled.AS_DECIDED
 
 
-async def test_settlements_that_wait_for_the_lane_form_one_batch() -> None:
-    lane = ScriptedLane()
+async def test_settlements_that_wait_for_the_lane_form_one_batch(lane: ScriptedLane) -> None:
     lane.open.clear()
     of = queue(lane)
     first = asked(of, settling())
@@ -153,8 +154,7 @@ async def test_settlements_that_wait_for_the_lane_form_one_batch() -> None:
     assert lane.sizes == [1, 9]
 
 
-async def test_while_each_turn_brings_more_a_batch_is_gathered() -> None:
-    lane = ScriptedLane()
+async def test_while_each_turn_brings_more_a_batch_is_gathered(lane: ScriptedLane) -> None:
     of = queue(lane)
     await outcomes(asked(of, *(settling() for _ in range(3))))
     tasks: list[asyncio.Task[Settled]] = []
@@ -167,8 +167,7 @@ async def test_while_each_turn_brings_more_a_batch_is_gathered() -> None:
     assert lane.sizes == [1, 2, 10]
 
 
-async def test_but_not_for_ever() -> None:
-    lane = ScriptedLane()
+async def test_but_not_for_ever(lane: ScriptedLane) -> None:
     of = queue(lane)
     await outcomes(asked(of, *(settling() for _ in range(3))))
     tasks: list[asyncio.Task[Settled]] = []
@@ -180,8 +179,7 @@ async def test_but_not_for_ever() -> None:
     assert await outcomes(tasks) == [Settled.AS_DECIDED] * len(tasks)
 
 
-async def test_a_batch_is_bounded_by_items_and_by_size() -> None:
-    lane = ScriptedLane()
+async def test_a_batch_is_bounded_by_items_and_by_size(lane: ScriptedLane) -> None:
     of = queue(lane, batch_items=4, batch_size=100)
     sizes = [0, *[10] * 6, 80, 60, 500, 30]
 
@@ -221,8 +219,7 @@ async def test_of_64_copies_one_leads_in_any_lane() -> None:
     assert sum(len(lane.written) for lane in lanes) == 20 * 64
 
 
-async def test_a_follower_is_written_before_later_settlements() -> None:
-    lane = ScriptedLane()
+async def test_a_follower_is_written_before_later_settlements(lane: ScriptedLane) -> None:
     lane.open.clear()
     of = queue(lane, batch_items=2)
     leader, follower, *others = settling("d"), settling("d"), settling(), settling(), settling()
@@ -236,8 +233,7 @@ async def test_a_follower_is_written_before_later_settlements() -> None:
     assert [item.is_duplicate for item in lane.batches[2]] == [True, False]
 
 
-async def test_a_check_waits_for_a_pending_take_and_a_settlement_without_claim_for_none() -> None:
-    lane = ScriptedLane()
+async def test_a_check_waits_for_a_pending_take_and_a_settlement_without_claim_for_none(lane: ScriptedLane) -> None:
     lane.open.clear()
     of = queue(lane)
     taking, checking, careless = settling("d"), settling("d", Claim.CHECK), settling("d", Claim.NONE)
@@ -251,9 +247,7 @@ async def test_a_check_waits_for_a_pending_take_and_a_settlement_without_claim_f
     assert [(item.settlement, item.is_duplicate) for item in lane.batches[2]] == [(checking, True)]
 
 
-async def test_checks_of_one_claim_do_not_wait_for_each_other() -> None:
-    lane = ScriptedLane()
-
+async def test_checks_of_one_claim_do_not_wait_for_each_other(lane: ScriptedLane) -> None:
     await outcomes(asked(queue(lane), settling(), *(settling("d", Claim.CHECK) for _ in range(5))))
 
     assert lane.sizes == [1, 5]
@@ -405,9 +399,7 @@ async def test_an_outage_fails_all_that_waited_and_is_not_bisected() -> None:
     assert await outcomes(asked(of, settling("d"), settling("d"))) == [Settled.AS_DECIDED, Settled.ALREADY_CLAIMED]
 
 
-async def test_an_outage_fails_later_settlements_that_have_waited_too_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_outage_fails_later_settlements_that_have_waited_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contentsvc_adapters.sql.settling.queue._WAITED_S", 0.0)
 
     def answer(_item: BatchItem) -> None:
@@ -428,8 +420,7 @@ async def test_an_outage_fails_later_settlements_that_have_waited_too_long(
     assert lane.sizes == [1]
 
 
-async def test_an_answer_too_few_is_an_error_and_no_hang() -> None:
-    lane = ScriptedLane()
+async def test_an_answer_too_few_is_an_error_and_no_hang(lane: ScriptedLane) -> None:
     lane.write = lambda _batch: asyncio.sleep(0, [])  # pyright: ignore[reportAttributeAccessIssue]
 
     (outcome,) = await outcomes(asked(queue(lane), settling()))
@@ -437,8 +428,7 @@ async def test_an_answer_too_few_is_an_error_and_no_hang() -> None:
     assert type(outcome) is ValueError
 
 
-async def test_a_client_that_goes_away_changes_nothing() -> None:
-    lane = ScriptedLane()
+async def test_a_client_that_goes_away_changes_nothing(lane: ScriptedLane) -> None:
     lane.open.clear()
     of = queue(lane, max_items=50)
     tasks = asked(of, *(settling(f"d-{number % 25}") for number in range(50)))
@@ -455,8 +445,7 @@ async def test_a_client_that_goes_away_changes_nothing() -> None:
     assert len(lane.written) == len(set(lane.written)) == 50
 
 
-async def test_the_queue_is_bounded_by_items() -> None:
-    lane = ScriptedLane()
+async def test_the_queue_is_bounded_by_items(lane: ScriptedLane) -> None:
     lane.open.clear()
     of = queue(lane, max_items=100)
 
@@ -472,8 +461,7 @@ async def test_the_queue_is_bounded_by_items() -> None:
     assert await outcomes(asked(of, *(settling() for _ in range(100)))) == [Settled.AS_DECIDED] * 100
 
 
-async def test_the_queue_is_bounded_by_size() -> None:
-    lane = ScriptedLane()
+async def test_the_queue_is_bounded_by_size(lane: ScriptedLane) -> None:
     lane.open.clear()
     of = queue(lane, max_size=100)
     tasks = asked(of, *(settling(note="x" * size) for size in (40, 40, 40, 20, 1)))
@@ -498,8 +486,7 @@ async def test_failed_settlements_release_their_reservations(end: str) -> None:
         assert not any("too many" in str(each) for each in answers)
 
 
-async def test_closing_writes_all_accepted_settlements_and_accepts_no_more() -> None:
-    lane = ScriptedLane()
+async def test_closing_writes_all_accepted_settlements_and_accepts_no_more(lane: ScriptedLane) -> None:
     of = queue(lane, batch_items=16)
     tasks = asked(of, *(settling(f"d-{number % 400}") for number in range(500)))
     await asyncio.sleep(0)
@@ -521,8 +508,7 @@ async def test_closing_an_idle_queue_takes_no_time() -> None:
     await asyncio.wait_for(of.close(600), 60)
 
 
-async def test_closing_ends_at_its_time_limit_and_fails_the_rest() -> None:
-    lane = ScriptedLane()
+async def test_closing_ends_at_its_time_limit_and_fails_the_rest(lane: ScriptedLane) -> None:
     lane.open.clear()
     of = queue(lane, batch_items=4)
     tasks = asked(of, *(settling(f"d-{number % 6}") for number in range(12)))

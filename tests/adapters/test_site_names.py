@@ -50,9 +50,7 @@ async def test_silent_name_servers_are_a_matter_of_sites_alone(monkeypatch: pyte
     assert len([host for host in dead.hosts if host.endswith(".example")]) == CONCURRENCY
 
 
-async def test_an_abandoned_lookup_counts_until_it_is_answered(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_an_abandoned_lookup_counts_until_it_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = DeadServers(monkeypatch)
     names = SystemNames()
     hasty, patient = HttpSiteReader(resolve=names, total_s=0.05), HttpSiteReader(resolve=names)

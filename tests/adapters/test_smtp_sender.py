@@ -87,10 +87,7 @@ async def test_a_letter_that_cannot_be_written_stops_no_others() -> None:
     async with MailServer.running() as server:
         refused, *sent = await _sender(server).send([unwritable, encoded, _LETTER])
 
-    assert (refused.posting, refused.error) == (
-        MailResult.REFUSED,
-        "the mail cannot be written: InvalidHeaderDefect",
-    )
+    assert (refused.posting, refused.error) == (MailResult.REFUSED, "the mail cannot be written: InvalidHeaderDefect")
     assert sent == [SentLetter(posting=MailResult.SENT)] * 2
     assert server.mails[0].message["From"] == f"= ?utf-8?b?////?= <{_FROM}>"
 
@@ -134,9 +131,7 @@ async def test_the_password_is_sent_under_tls_alone(tmp_path: Path) -> None:
         distrusted = await _sender(server, host="localhost").check()
         server.password = "another"
         refused = await SmtpSender(
-            evolve(SmtpServer.read(server.url), host="localhost", password="wrong"),
-            _FROM,
-            tls=trust,
+            evolve(SmtpServer.read(server.url), host="localhost", password="wrong"), _FROM, tls=trust
         ).check()
     assert distrusted is not None
     assert "certificate is not valid" in distrusted

@@ -16,7 +16,7 @@ from tests.api import hosted_shapes
 from tests.api.tour import TourAnswer, tour
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.builders import a_post
-from tests.code_host_server import CodeHostServer
+from tests.code_host_server import CodeHostServer, at_github
 from tests.golden import GOLDEN, OTHERS
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
@@ -24,7 +24,7 @@ from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_core.content.posts import Label, PostStatus
 from contentsvc_core.outgoing.events import TEST_TYPE, EventType, endpoint_disabled, post_written, run_failed
 from contentsvc_core.outgoing.messages import message_for, message_for_confirmation, message_for_test, payload
-from contentsvc_core.ports import CodeHost, Stores
+from contentsvc_core.ports import Stores
 from contentsvc_core.usecases.watch_integrations import IntegrationWatch
 from contentsvc_http.settings import Settings
 
@@ -76,11 +76,8 @@ async def test_every_answer_is_as_documented(hosted: str, database: str, tmp_pat
     with CodeHostServer() as server:
         host = RestCodeHost(server.api_url)
 
-        async def hosts(provider: str) -> CodeHost | None:
-            return host if provider == "github" else None
-
         async with _stores(database, tmp_path) as stores:
-            answers = await tour(ApiWorld(settings, stores=stores, hosts=hosts))
+            answers = await tour(ApiWorld(settings, stores=stores, hosts=at_github(host)))
         await host.close()
 
     document = await _document(hosted)

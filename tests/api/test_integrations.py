@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 from tests.api.world import ApiWorld, Caller
-from tests.code_host_server import READER, REPOSITORY, TOKEN, CodeHostServer, Fault
+from tests.code_host_server import READER, REPOSITORY, TOKEN, CodeHostServer, Fault, at_github
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core.ports import CodeHost
 from contentsvc_http.settings import Settings
 
 GITHUB = "/v1/integrations/github"
@@ -24,11 +23,7 @@ async def server() -> AsyncGenerator[CodeHostServer]:
 @pytest.fixture
 async def world(server: CodeHostServer) -> AsyncGenerator[ApiWorld]:
     host = RestCodeHost(server.api_url)
-
-    async def hosts(provider: str) -> CodeHost | None:
-        return host if provider == "github" else None
-
-    yield ApiWorld(Settings(base_url="https://contentsvc.example"), hosts=hosts)
+    yield ApiWorld(Settings(base_url="https://contentsvc.example"), hosts=at_github(host))
     await host.close()
 
 
@@ -61,9 +56,7 @@ async def test_a_repository_is_connected_with_a_hook_and_the_secret_is_not_shown
 
 async def test_without_a_token_the_secret_is_shown_once(acme: Caller) -> None:
     answered = await acme(
-        "POST",
-        "/v1/integrations/codehost",
-        {"owner": "acme", "repo": "buoy", "repositoryId": "77", "branch": "stable"},
+        "POST", "/v1/integrations/codehost", {"owner": "acme", "repo": "buoy", "repositoryId": "77", "branch": "stable"}
     )
 
     assert answered.status_code == 201

@@ -67,10 +67,7 @@ async def test_versions_are_listed_compared_and_restored(acme: Caller) -> None:
     await acme("PATCH", f"/v1/posts/{post['id']}", {"markdown": "# A lamp\n\nDarker."})
 
     versions = (await acme("GET", path)).json()["versions"]
-    assert [(each["number"], each["author"]) for each in versions] == [
-        (2, acme.record.prefix),
-        (1, acme.record.prefix),
-    ]
+    assert [(each["number"], each["author"]) for each in versions] == [(2, acme.record.prefix), (1, acme.record.prefix)]
     shown = (await acme("GET", f"{path}/2")).json()
     assert shown["version"]["markdown"] == "# A lamp\n\nDarker."
     assert shown["changes"] == [

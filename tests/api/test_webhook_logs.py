@@ -77,11 +77,7 @@ async def test_a_delivery_is_replayed_as_one_of_its_own(world: ApiWorld, acme: C
     assert world.nudged == 1
     replay, first = await logs(acme)
     assert first == entry
-    assert replay == entry | {
-        "id": replay["id"],
-        "referenceId": delivery_id,
-        "createdAt": "2026-01-04T00:00:00.001Z",
-    }
+    assert replay == entry | {"id": replay["id"], "referenceId": delivery_id, "createdAt": "2026-01-04T00:00:00.001Z"}
     newest, _ = await world.stores.journal.entries(acme.organization.id)
     assert newest.reason == f"1 workflow run started; replay of {entry['id']}"
     run, _ = await world.stores.ledger.runs(acme.organization.id)

@@ -71,9 +71,7 @@ async def _open_changelog(settings: Settings) -> None:
         await app.changelog_editor.change(await organization_named(app, "acme"), ChangeChangelog(is_public=True))
 
 
-def test_a_link_signs_in_and_the_checklist_follows_by_itself(
-    fresh: tuple[ServerProcess, Hook, Settings],
-) -> None:
+def test_a_link_signs_in_and_the_checklist_follows_by_itself(fresh: tuple[ServerProcess, Hook, Settings]) -> None:
     server, hook, settings = fresh
     link = asyncio.run(_link(settings, server.port))
 

@@ -123,10 +123,7 @@ def test_the_widget_works_on_another_origin_with_a_strict_policy(story: Story, b
 
 def test_the_widget_mounts_at_its_target_and_works_without_storage(story: Story, browser: Browser) -> None:
     snippet = '<p id="news"></p>' + _snippet(story, ' data-target="#news" data-label="News"')
-    with (
-        _site(_POLICY.format(story.url), snippet) as url,
-        _visiting(browser, storage=False) as (page, refused),
-    ):
+    with _site(_POLICY.format(story.url), snippet) as url, _visiting(browser, storage=False) as (page, refused):
         page.goto(url)
         button = page.locator("#news").get_by_role("button", name=re.compile(r"^News, \d+ unread$"))
         button.click()
@@ -169,10 +166,7 @@ def _after_the_other(route: Route) -> None:
 
 def test_widgets_of_two_changelogs_are_separate_and_one_changelog_floats_once(story: Story, browser: Browser) -> None:
     second = _snippet(story, ' data-label="Lamps"').replace("acme", "lamps")
-    with (
-        _site(_POLICY.format(story.url), _snippet(story) * 2 + second) as url,
-        _visiting(browser) as (page, refused),
-    ):
+    with _site(_POLICY.format(story.url), _snippet(story) * 2 + second) as url, _visiting(browser) as (page, refused):
         # The first changelog is the last to load.
         page.route("**/acme/widget.json", _after_the_other)
         page.goto(url)

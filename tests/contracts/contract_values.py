@@ -204,6 +204,7 @@ async def tenant(
     full_name: str = "acme/lighthouse",
     provider: str = "codehost",
     triggers: int = 2,
+    secret: str = SECRET,
 ) -> Tenant:
     organization = Organization(id=IDS.new_id("org_"), slug=slug, name=slug.title(), created_at=START)
     assert await stores.directory.add_organization(organization)
@@ -216,7 +217,7 @@ async def tenant(
             for number in range(triggers)
         ),
     )
-    assert await stores.directory.add_integration(created.integration, SECRET)
+    assert await stores.directory.add_integration(created.integration, secret)
     for trigger in created.triggers:
         await stores.triggers.add(trigger)
     return created

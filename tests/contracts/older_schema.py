@@ -14,7 +14,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, insert
 from tests import postgres
 
-from contentsvc_adapters.sql import Database
+from contentsvc_adapters.sql import HEAD, Database, revision
 from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_adapters.sql.schema.deliveries import events
@@ -76,6 +76,25 @@ async def database_at(revision: str, kind: str, folder: Path) -> AsyncGenerator[
 async def in_a_process(script: str) -> int:
     process = await asyncio.create_subprocess_exec(sys.executable, "-W", "error", "-c", script)
     return await process.wait()
+
+
+async def check_upgrades_at_once(empty: Database, url: str) -> None:
+    """Check that one of several processes upgrades a database, and the others wait."""
+    script = f"""
+import asyncio
+from contentsvc_adapters.sql import Database, revision, upgrade
+async def main():
+    database = Database("{url}", busy_timeout_ms=60_000)
+    done = await upgrade(database)
+    assert await revision(database) == "{HEAD}"
+    await database.dispose()
+    raise SystemExit(10 if done else 11)
+asyncio.run(main())
+"""
+    answers = await asyncio.gather(*(in_a_process(script) for _ in range(4)))
+
+    assert sorted(answers) == [10, 11, 11, 11]
+    assert await revision(empty) == HEAD
 
 
 async def killed_upgrade(url: str, at: str) -> int:

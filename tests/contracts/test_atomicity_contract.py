@@ -4,12 +4,7 @@ import asyncio
 
 import pytest
 from attrs import evolve
-from contract_values import (
-    IDS,
-    Left,
-    Tenant,
-    later,
-)
+from contract_values import IDS, Left, Tenant, later
 
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.webhooks.settlement import Settled

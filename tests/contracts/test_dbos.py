@@ -15,12 +15,30 @@ from tests import postgres
 from contentsvc_adapters.engine.dbos import DbosExecution, migrate_engine
 from contentsvc_adapters.engine.dbos_on_demand import DbosOnDemand
 from contentsvc_adapters.engine.dbos_steps import TAKEN, DbosSteps, Performance
-from contentsvc_adapters.memory import memory_stores
+from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_core.errors import StoreUnavailable
+from contentsvc_core.ports import RunLedger, RunStateStore
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 
 pytestmark = pytest.mark.slow("stops the engine's database")
+
+
+def engine_url(server: postgres.PrivateServer) -> str:
+    return server.url.replace("+asyncpg", "")
+
+
+async def launched(
+    server: postgres.PrivateServer, stores: MemoryStores, clock: ManualClock, script: Script, executor: str
+) -> Process:
+    """Launch a worker whose engine has its tables on a server."""
+    url = engine_url(server)
+    await asyncio.to_thread(migrate_engine, url)
+
+    def engine(ledger: RunLedger, _memory: RunStateStore) -> DbosExecution:
+        return DbosExecution(url, ledger, clock, executor=executor, migrates=False)
+
+    return await Process(stores, engine, clock, workflow=script).launch()
 
 
 async def test_while_the_engines_database_is_away_runs_wait_and_a_stop_is_no_longer() -> None:
@@ -30,14 +48,7 @@ async def test_while_the_engines_database_is_away_runs_wait_and_a_stop_is_no_lon
     script = Script(stores.ledger, clock, "one", "two")
     script.gates["one"] = asyncio.Event()
     with postgres.PrivateServer() as server:
-        url = server.url.replace("+asyncpg", "")
-        await asyncio.to_thread(migrate_engine, url)
-        process = await Process(
-            stores,
-            lambda ledger, _memory: DbosExecution(url, ledger, clock, executor="dbos_outage", migrates=False),
-            clock,
-            workflow=script,
-        ).launch()
+        process = await launched(server, stores, clock, script, "dbos_outage")
         (id_,) = await started(acme)
         await asyncio.wait_for(script.reached["one"].wait(), 60)
         before = {thread for thread in threading.enumerate() if not thread.daemon}
@@ -137,16 +148,9 @@ async def test_a_run_is_resumed_although_the_tables_were_created_again_meanwhile
     script = Script(stores.ledger, clock, "one", "two")
     script.fails["two"] = 1
     with postgres.PrivateServer(durable=False) as server:
-        url = server.url.replace("+asyncpg", "")
-        await asyncio.to_thread(migrate_engine, url)
-        process = await Process(
-            stores,
-            lambda ledger, _memory: DbosExecution(url, ledger, clock, executor="dbos_again", migrates=False),
-            clock,
-            workflow=script,
-        ).launch()
-        postgres.rows(url, "DROP SCHEMA dbos CASCADE")
-        await asyncio.to_thread(migrate_engine, url)
+        process = await launched(server, stores, clock, script, "dbos_again")
+        postgres.rows(engine_url(server), "DROP SCHEMA dbos CASCADE")
+        await asyncio.to_thread(migrate_engine, engine_url(server))
 
         (id_,) = await started(acme)
         await until(lambda: _is(script.failures == ["two failed"]), "its second step fails")
@@ -200,14 +204,7 @@ async def test_the_engine_writes_although_transactions_are_read_only_by_default(
     acme = await tenant(stores, "acme", triggers=1)
     script = Script(stores.ledger, clock, "one")
     with postgres.PrivateServer(durable=False, settings=("default_transaction_read_only=on",)) as server:
-        url = server.url.replace("+asyncpg", "")
-        await asyncio.to_thread(migrate_engine, url)
-        process = await Process(
-            stores,
-            lambda ledger, _memory: DbosExecution(url, ledger, clock, executor="dbos_writes", migrates=False),
-            clock,
-            workflow=script,
-        ).launch()
+        process = await launched(server, stores, clock, script, "dbos_writes")
         (id_,) = await started(acme)
         await until_status(acme, id_, RunStatus.SKIPPED)
         assert (process.faults, script.done) == ([], ["one"])

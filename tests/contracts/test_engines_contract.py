@@ -149,14 +149,7 @@ async def launch(engine: Engine, clock: ManualClock) -> AsyncGenerator[Launch]:
         alone: bool = True,
         **pace: float,
     ) -> Process:
-        process = Process(
-            engine.stores,
-            execution or engine.next,
-            clock,
-            workflow=workflow,
-            alone=alone,
-            **pace,
-        )
+        process = Process(engine.stores, execution or engine.next, clock, workflow=workflow, alone=alone, **pace)
         created.append(process)
         return await process.launch()
 
@@ -168,6 +161,15 @@ async def launch(engine: Engine, clock: ManualClock) -> AsyncGenerator[Launch]:
 @pytest.fixture
 def script(engine: Engine, clock: ManualClock) -> Script:
     return Script(engine.stores.ledger, clock, "one", "two", "three")
+
+
+async def stopped_at(step: str, acme: Tenant, script: Script, launch: Launch) -> tuple[Process, str]:
+    """Start a run; return its process and its id when the run waits in a step."""
+    (id_,) = await started(acme)
+    script.gates[step] = asyncio.Event()
+    process = await launch(script)
+    await asyncio.wait_for(script.reached[step].wait(), 30)
+    return process, id_
 
 
 async def test_a_run_is_performed_step_by_step_once(acme: Tenant, script: Script, launch: Launch) -> None:
@@ -182,10 +184,7 @@ async def test_a_run_is_performed_step_by_step_once(acme: Tenant, script: Script
 
 
 async def test_to_start_a_run_again_is_no_harm(acme: Tenant, script: Script, launch: Launch) -> None:
-    (id_,) = await started(acme)
-    script.gates["two"] = asyncio.Event()
-    process = await launch(script)
-    await asyncio.wait_for(script.reached["two"].wait(), 30)
+    process, id_ = await stopped_at("two", acme, script, launch)
 
     again = [Due(id=id_, organization_id=acme.id)]
     assert await asyncio.gather(*(process.worker.start(again) for _ in range(5))) == [0] * 5
@@ -198,10 +197,7 @@ async def test_to_start_a_run_again_is_no_harm(acme: Tenant, script: Script, lau
 async def test_a_killed_run_resumes_without_repeating_finished_steps(
     acme: Tenant, script: Script, launch: Launch
 ) -> None:
-    (id_,) = await started(acme)
-    script.gates["two"] = asyncio.Event()
-    process = await launch(script)
-    await asyncio.wait_for(script.reached["two"].wait(), 30)
+    process, id_ = await stopped_at("two", acme, script, launch)
     await process.kill()
     assert (await run_of(acme, id_)).status is RunStatus.RUNNING
     script.gates["two"].set()
@@ -216,10 +212,7 @@ async def test_a_killed_run_resumes_without_repeating_finished_steps(
 async def test_after_a_kill_a_run_may_need_other_steps_than_before(
     acme: Tenant, script: Script, engine: Engine, launch: Launch, clock: ManualClock
 ) -> None:
-    (id_,) = await started(acme)
-    script.gates["three"] = asyncio.Event()
-    process = await launch(script)
-    await asyncio.wait_for(script.reached["three"].wait(), 30)
+    process, id_ = await stopped_at("three", acme, script, launch)
     await process.kill()
 
     other = Script(engine.stores.ledger, clock, "two", "four", "one")
@@ -286,10 +279,7 @@ async def test_a_workflow_gets_the_exceptions_of_its_steps(acme: Tenant, engine:
 async def test_of_a_cancelled_run_the_step_under_way_is_the_last(
     acme: Tenant, engine: Engine, script: Script, launch: Launch
 ) -> None:
-    (id_,) = await started(acme)
-    script.gates["two"] = asyncio.Event()
-    process = await launch(script)
-    await asyncio.wait_for(script.reached["two"].wait(), 30)
+    process, id_ = await stopped_at("two", acme, script, launch)
 
     assert await engine.stores.ledger.cancel(acme.id, id_, "cancelled by an operator")
     script.gates["two"].set()
@@ -318,10 +308,7 @@ async def test_a_run_that_kills_its_process_each_time_is_parked_where_it_is_seen
 
 
 async def test_an_orderly_stop_costs_a_run_nothing(acme: Tenant, script: Script, launch: Launch) -> None:
-    (id_,) = await started(acme)
-    script.gates["two"] = asyncio.Event()
-    process = await launch(script)
-    await asyncio.wait_for(script.reached["two"].wait(), 30)
+    process, id_ = await stopped_at("two", acme, script, launch)
 
     await process.close()
     run = await run_of(acme, id_)
@@ -335,10 +322,7 @@ async def test_an_orderly_stop_costs_a_run_nothing(acme: Tenant, script: Script,
 
 
 async def test_a_stop_waits_for_the_current_step(acme: Tenant, script: Script, launch: Launch) -> None:
-    (id_,) = await started(acme)
-    script.gates["two"] = asyncio.Event()
-    process = await launch(script)
-    await asyncio.wait_for(script.reached["two"].wait(), 30)
+    process, id_ = await stopped_at("two", acme, script, launch)
 
     closing = asyncio.create_task(process.close(within_s=30))
     await until(lambda: _is(not process.worker.is_running), "the worker takes no more runs")

@@ -20,13 +20,7 @@ ANSWER = StoredAnswer(status=201, headers=(("etag", '"Ã©"'),), body='{"post": "Ã
 
 def _request(name: str = "k", at: datetime = START, key_prefix: str = "csk_1") -> KeyedRequest:
     return KeyedRequest(
-        key_prefix=key_prefix,
-        name=name,
-        digest="d",
-        seed=IDS.token(40),
-        at=at,
-        execution=IDS.new_id(""),
-        busy_until=at,
+        key_prefix=key_prefix, name=name, digest="d", seed=IDS.token(40), at=at, execution=IDS.new_id(""), busy_until=at
     )
 
 

@@ -212,9 +212,7 @@ async def test_only_a_failed_run_has_a_message(acme: Tenant, status: RunStatus) 
     assert payload(again.message) == payload(taken.message)
 
 
-async def test_a_run_killed_too_often_has_a_message_and_another_after_a_restart(
-    acme: Tenant,
-) -> None:
+async def test_a_run_killed_too_often_has_a_message_and_another_after_a_restart(acme: Tenant) -> None:
     stores = acme.stores
     endpoint = await added(acme)
     run = await acme.taken()
@@ -249,9 +247,7 @@ async def test_of_concurrent_takers_one_gets_each_message(acme: Tenant) -> None:
     assert await due(acme.stores, later(milliseconds=59_999)) == []
 
 
-async def test_an_unfinished_message_is_due_again_when_its_lease_ends(
-    acme: Tenant,
-) -> None:
+async def test_an_unfinished_message_is_due_again_when_its_lease_ends(acme: Tenant) -> None:
     stores, endpoint = acme.stores, await added(acme)
     message = await waiting(endpoint, stores)
     (lost,) = await taken_at(stores, START)
@@ -410,9 +406,7 @@ async def test_an_unreadable_message_holds_up_no_others(database: Database) -> N
     assert await due(acme.stores, later(minutes=2)) == [whole.id]
 
 
-async def test_an_endpoint_answering_410_is_disabled_and_its_messages_are_sent_after_enabling(
-    acme: Tenant,
-) -> None:
+async def test_an_endpoint_answering_410_is_disabled_and_its_messages_are_sent_after_enabling(acme: Tenant) -> None:
     stores, endpoint = acme.stores, await added(acme)
     await waiting(endpoint, stores)
     held = await waiting(endpoint, stores, later(seconds=1))

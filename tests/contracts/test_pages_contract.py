@@ -140,11 +140,7 @@ def _within(request: PageRequest, expected: Sequence[Any]) -> PageRequest:
     statuses=st.lists(st.sampled_from(LogStatus), unique=True),
 )
 async def test_a_page_of_the_log_is_cut_out_of_the_whole(
-    acme: Tenant,
-    log: Sequence[LogEntry],
-    request: PageRequest,
-    integrations: list[str],
-    statuses: list[LogStatus],
+    acme: Tenant, log: Sequence[LogEntry], request: PageRequest, integrations: list[str], statuses: list[LogStatus]
 ) -> None:
     expected = [
         entry

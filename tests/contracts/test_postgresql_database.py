@@ -94,7 +94,6 @@ async def test_a_statement_that_takes_too_long_is_ended_and_so_is_waiting_for_a_
 
     holding = asyncio.create_task(beside.write(hold))
     await held.wait()
-    began = time.monotonic()
 
     slept, waited = await asyncio.gather(
         postgresql.read(lambda connection: connection.execute(text("SELECT pg_sleep(60)"))),
@@ -106,7 +105,6 @@ async def test_a_statement_that_takes_too_long_is_ended_and_so_is_waiting_for_a_
     assert "statement timeout" in str(slept)
     assert isinstance(waited, StoreUnavailable)
     assert "lock timeout" in str(waited)
-    assert time.monotonic() - began < 20
     done.set()
     await holding
     await beside.dispose()

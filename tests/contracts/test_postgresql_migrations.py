@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator
 
 import pytest
-from older_schema import WORDS, differences, in_a_process, killed_upgrade
+from older_schema import WORDS, check_upgrades_at_once, differences, killed_upgrade
 from sqlalchemy import Connection, text
 from tests import postgres
 
@@ -99,21 +99,7 @@ async def test_a_schema_of_a_newer_version_is_refused_by_nodes_and_by_upgrades(
 
 @pytest.mark.slow("starts several processes")
 async def test_of_several_processes_one_upgrades_and_the_others_wait(empty: Database, empty_url: str) -> None:
-    script = f"""
-import asyncio
-from contentsvc_adapters.sql import Database, revision, upgrade
-async def main():
-    database = Database("{empty_url}")
-    done = await upgrade(database)
-    assert await revision(database) == "{HEAD}"
-    await database.dispose()
-    raise SystemExit(10 if done else 11)
-asyncio.run(main())
-"""
-    answers = await asyncio.gather(*(in_a_process(script) for _ in range(4)))
-
-    assert sorted(answers) == [10, 11, 11, 11]
-    assert await revision(empty) == HEAD
+    await check_upgrades_at_once(empty, empty_url)
 
 
 async def test_in_one_process_it_is_no_different(empty: Database, empty_url: str) -> None:

@@ -12,12 +12,7 @@ from contentsvc_adapters.sql.schema.deliveries import events
 from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_core.errors import StoreUnavailable, Unstorable
 from contentsvc_core.testing import START
-from contentsvc_core.workflows.runs import (
-    SUSPECT_PATIENCE,
-    Completion,
-    RunStatus,
-    WorkflowRun,
-)
+from contentsvc_core.workflows.runs import SUSPECT_PATIENCE, Completion, RunStatus, WorkflowRun
 
 
 async def _pending(acme: Tenant, *hours: int) -> list[str]:

@@ -1,5 +1,7 @@
 """``DeliveryStore.settle``: all of it or nothing, once."""
 
+from datetime import datetime
+
 import pytest
 from attrs import evolve
 from contract_values import (
@@ -21,12 +23,13 @@ from contract_values import (
 )
 from tests.golden import delivered
 
-from contentsvc_core.events.normalized import Event
+from contentsvc_core.journal import LogEntry
 from contentsvc_core.received import Match, Received
 from contentsvc_core.testing import START, check_store, switched
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
-from contentsvc_core.workflows.context import custom_id
+from contentsvc_core.workflows.context import ContextRecord, custom_id
+from contentsvc_core.workflows.runs import WorkflowRun
 
 
 async def test_a_processed_delivery_leaves_context_runs_and_log_entry(acme: Tenant) -> None:
@@ -185,21 +188,23 @@ async def test_a_context_is_replaced_and_keeps_its_id_and_time(acme: Tenant) -> 
 async def test_the_published_check_passes(acme: Tenant) -> None:
     buoy = evolve(acme, integration=an_integration(acme.id, (2, "acme/buoy")))
     await acme.stores.directory.add_integration(buoy.integration, "other")
-    fork = await tenant(acme.stores, "fork", triggers=0)
+    fork = await tenant(acme.stores, "fork", triggers=0, secret="third")
 
-    async def log() -> dict[str, str]:
+    async def log() -> dict[str, LogEntry]:
         rows = [entry for id_ in (fork.id, acme.id) for entry in await acme.stores.journal.entries(id_)]
-        return {entry.id: entry.title for entry in sorted(rows, key=lambda entry: entry.created_at, reverse=True)}
+        return {entry.id: entry for entry in sorted(rows, key=lambda entry: entry.created_at, reverse=True)}
 
-    async def runs() -> dict[str, str | None]:
-        return {run.id: run.cause.started_by for run in await acme.stores.ledger.runs(acme.id)}
+    async def runs() -> dict[str, WorkflowRun]:
+        return {run.id: run for run in await acme.stores.ledger.runs(acme.id)}
 
-    async def contexts() -> dict[str, Event]:
+    async def contexts() -> dict[str, ContextRecord]:
         rows = [record for id_ in (fork.id, acme.id) for record in await acme.stores.contexts.records(id_)]
-        return {record.id: record.event for record in rows}
+        return {record.id: record for record in rows}
 
-    async def change() -> None:
-        await acme.stores.triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
+    async def change() -> datetime:
+        end = later(hours=1)
+        await acme.stores.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=end)
+        return end
 
     await check_store(
         acme.stores.deliveries,

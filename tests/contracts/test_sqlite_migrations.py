@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from older_schema import WORDS, differences, in_a_process, killed_upgrade
+from older_schema import WORDS, check_upgrades_at_once, differences, in_a_process, killed_upgrade
 from sqlalchemy import Connection, text
 from sqlite_files import file_of
 
@@ -88,21 +88,7 @@ assert "alembic" not in sys.modules
 
 @pytest.mark.slow("starts several processes")
 async def test_of_several_processes_one_upgrades_and_the_others_wait(empty: Database) -> None:
-    script = f"""
-import asyncio
-from contentsvc_adapters.sql import Database, revision, upgrade
-async def main():
-    database = Database("sqlite:///{file_of(empty)}", busy_timeout_ms=60_000)
-    done = await upgrade(database)
-    assert await revision(database) == "{HEAD}"
-    await database.dispose()
-    raise SystemExit(10 if done else 11)
-asyncio.run(main())
-"""
-    answers = await asyncio.gather(*(in_a_process(script) for _ in range(4)))
-
-    assert sorted(answers) == [10, 11, 11, 11]
-    assert await revision(empty) == HEAD
+    await check_upgrades_at_once(empty, f"sqlite:///{file_of(empty)}")
 
 
 async def test_in_one_process_it_is_no_different(empty: Database) -> None:

@@ -3,12 +3,7 @@
 from datetime import timedelta
 
 from contentsvc_core.code_hosts import HostDelivery, HostFault, HostRefusal, missed
-from contentsvc_core.organizations import (
-    Integration,
-    Repository,
-    webhook_path,
-    webhook_url,
-)
+from contentsvc_core.organizations import Integration, Repository, webhook_path, webhook_url
 from contentsvc_core.refusals import RefusalKind
 from contentsvc_core.testing import START
 

@@ -123,10 +123,7 @@ class TestSteps2To5:
 
         assert isinstance(decided(largest), Processed)
         refused = decided(evolve(largest, body=largest.body + b" "))
-        assert (fault_of(refused), answer(refused)) == (
-            Fault.BODY_TOO_LARGE,
-            {"error": "Webhook body exceeds 25 MiB"},
-        )
+        assert (fault_of(refused), answer(refused)) == (Fault.BODY_TOO_LARGE, {"error": "Webhook body exceeds 25 MiB"})
 
     @pytest.mark.parametrize(
         ("announced", "refused"),

@@ -25,9 +25,7 @@ from contentsvc_core.journal import (
     retention_cutoff,
 )
 from contentsvc_core.lists.pagination import how_many_fit
-from contentsvc_core.organizations import (
-    Organization,
-)
+from contentsvc_core.organizations import Organization
 from contentsvc_core.read_model import LogSearch, refuse_uncounted, stretch_at
 from contentsvc_core.testing import START
 
@@ -45,11 +43,7 @@ _PUSH_DATA: Final[dict[str, Any]] = {
 
 
 ENTRY: Final = an_entry(
-    repository_id=4242,
-    reference_id="d-1",
-    error_message="None at all",
-    detail=_PUSH,
-    reason="1 workflow run started",
+    repository_id=4242, reference_id="d-1", error_message="None at all", detail=_PUSH, reason="1 workflow run started"
 )
 
 

@@ -6,14 +6,7 @@ from attrs import evolve
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_core.access.keyed_requests import (
-    OTHER_REQUEST,
-    STILL_RUNNING,
-    KeyedRequest,
-    StoredAnswer,
-    begun,
-    ended,
-)
+from contentsvc_core.access.keyed_requests import OTHER_REQUEST, STILL_RUNNING, KeyedRequest, StoredAnswer, begun, ended
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START, CountingIds, ManualClock
 from contentsvc_core.usecases.keyed_requests import Idempotency

@@ -57,8 +57,7 @@ _MAIL: Final = LeasedMail(
     created_at=START + timedelta(hours=1),
 )
 _ADDRESSEE: Final = Addressee(
-    recipient=Recipient(organization_id="org_1", address="ops@acme.example", digest="0" * 64, asked_at=START),
-    token="t",
+    recipient=Recipient(organization_id="org_1", address="ops@acme.example", digest="0" * 64, asked_at=START), token="t"
 )
 
 
@@ -104,11 +103,7 @@ def _notice() -> Letter:
 def _shown(letter: Letter | None) -> dict[str, Any]:
     assert letter is not None
     parts = asdict(letter)
-    return parts | {
-        "text": letter.text.split("\n"),
-        "html": letter.html.split("\n"),
-        "at": letter.at.isoformat(),
-    }
+    return parts | {"text": letter.text.split("\n"), "html": letter.html.split("\n"), "at": letter.at.isoformat()}
 
 
 def test_each_letter_reads_as_before() -> None:

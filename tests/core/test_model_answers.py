@@ -256,11 +256,7 @@ def test_a_text_that_states_more_than_its_material_is_refused_without_being_repe
             ContentType.TWITTER_POST,
             "it has 281 characters, and a twitter_post takes 280",
         ),
-        (
-            "# T\n" + "x" * 3_001,
-            ContentType.LINKEDIN_POST,
-            "it has 3,001 characters, and a linkedin_post takes 3,000",
-        ),
+        ("# T\n" + "x" * 3_001, ContentType.LINKEDIN_POST, "it has 3,001 characters, and a linkedin_post takes 3,000"),
         ("# T\n" + "x" * 100_000, ContentType.BLOG_POST, "it is longer than 100,000 characters"),
         ("### T\none", ContentType.BLOG_POST, "it is neither JSON nor Markdown that begins with a heading"),
         ("{}", ContentType.BLOG_POST, 'its JSON has no texts "title" and "markdown"'),

@@ -91,10 +91,7 @@ def test_a_push_of_gitlab_whose_list_is_cut_names_its_range() -> None:
     assert cut.head_commit == whole.head_commit == HeadCommit(id="b" * 40, message="feat: \ufffdx")
 
 
-@pytest.mark.parametrize(
-    ("change", "kind"),
-    [({"type": "tag"}, Release), ({"type": "branch"}, Push)],
-)
+@pytest.mark.parametrize(("change", "kind"), [({"type": "tag"}, Release), ({"type": "branch"}, Push)])
 def test_only_a_tag_of_bitbucket_is_a_version(change: dict[str, str], kind: type[object]) -> None:
     new = {**change, "name": "v1.0.0", "target": {"hash": "a" * 40, "message": "m"}, "links": {"html": {"href": "u"}}}
     assert isinstance(_of_bitbucket({"new": new, "old": None}), kind)

@@ -2,7 +2,6 @@
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tests.elements import Elements
 
 from contentsvc_core.outgoing.chats import chat_body, chat_bytes
 from contentsvc_core.outgoing.events import TEST_TYPE, EventType
@@ -169,22 +169,6 @@ _HOSTILE: Final = st.one_of(
 )  # fmt: skip
 
 
-class _Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.urls: list[str] = []
-        self.words: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.urls += [value or "" for name, value in attrs if name == "href"]
-        assert tag == "body" or {name for name, _ in attrs} <= {"href", "lang", "charset", "style"}
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-
 def _is_dashboard_url(url: str) -> bool:
     return re.fullmatch(r"https://hooks\.acme\.example/dashboard[A-Za-z0-9/_.~%-]*", url) is not None
 
@@ -247,11 +231,11 @@ def test_foreign_text_has_no_mentions_and_no_links(kind: str, text: str) -> None
     letter = _letter(message)
     assert len(letter.subject) <= 150
     assert not re.search(r"[\r\n]", letter.subject)
-    page = _Tags()
-    page.feed(letter.html)
-    assert page.tags <= {"html", "head", "meta", "title", "style", "body", "h2", "p", "a", "hr"}
+    page = Elements(letter.html)
+    assert page.tags <= {*("html", "head", "meta", "title", "style", "body", "h2", "p", "a", "hr"), "!doctype html"}
+    assert {name for tag, each in page.seen if tag != "body" for name in each} <= {"href", "lang", "charset", "style"}
     leave = f"{_BASE}/changelog/-/alerts/leave?token=t"
-    assert all(_is_dashboard_url(url) or url == leave for url in page.urls)
+    assert all(_is_dashboard_url(url) or url == leave for url in page.values("href"))
     assert not _mentions_or_links(" ".join(page.words))
     remaining = letter.text.replace(f"{_BASE}/dashboard", "").replace(leave, "")
     assert not re.search(r"@\w|://", remaining)

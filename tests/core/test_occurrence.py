@@ -71,8 +71,7 @@ def test_a_push_happened_when_its_newest_commit_was_made(timestamps: list[str], 
 
 
 @pytest.mark.parametrize(
-    ("until", "expected"),
-    [(START, START - timedelta(milliseconds=1)), (START + timedelta(seconds=1), START)],
+    ("until", "expected"), [(START, START - timedelta(milliseconds=1)), (START + timedelta(seconds=1), START)]
 )
 def test_a_window_happened_when_it_ended(until: datetime, expected: datetime) -> None:
     request = Generation(

@@ -11,13 +11,7 @@ from msgspec import to_builtins
 from tests.core.test_editing import POST
 
 from contentsvc_core.content.posts import Label, Post, PostText
-from contentsvc_core.content.versions import (
-    PostVersion,
-    VersionBody,
-    current_first,
-    differences,
-    versions_after,
-)
+from contentsvc_core.content.versions import PostVersion, VersionBody, current_first, differences, versions_after
 from contentsvc_core.testing import START
 
 MIB: Final = 1024 * 1024

@@ -65,8 +65,7 @@ def test_a_brand_identity_takes_the_triggers_and_schedules_that_name_it() -> Non
 
 def test_the_wire_form_names_the_disabled_triggers_and_schedules_in_order() -> None:
     removed = Removed(
-        disabled_events=[Disabled("b", ""), Disabled("a", "Each push")],
-        disabled_schedules=[Disabled("c", "Weekly")],
+        disabled_events=[Disabled("b", ""), Disabled("a", "Each push")], disabled_schedules=[Disabled("c", "Weekly")]
     )
     assert removed.disabled_events == (Disabled("a", "Each push"), Disabled("b", ""))
     assert removed_body(removed) == {"disabledSchedules": ["c"], "disabledEvents": ["a", "b"]}

@@ -47,12 +47,7 @@ _SOURCE: Final = Source(provider="codehost", repository_id=4242, full_name="acme
 
 
 _DELIVERED: Final = Delivered(
-    trigger_id="trg_1",
-    provider="codehost",
-    event=_PUSH,
-    repository_id=4242,
-    repository="acme/lamp",
-    delivery_id="d-1",
+    trigger_id="trg_1", provider="codehost", event=_PUSH, repository_id=4242, repository="acme/lamp", delivery_id="d-1"
 )
 
 
@@ -167,11 +162,7 @@ def test_a_release_is_reported_once_unless_it_is_replayed() -> None:
     from_release = evolve(_DELIVERED, event=_release("v1/2", "2026/01"))
     assert from_release.once_key == "trg_1/4242/2026%2F01/v1/2"
     assert from_release.started_by == "trg_1"
-    for other in (
-        _DELIVERED,
-        evolve(from_release, replayed=True),
-        evolve(_DELIVERED, event=_release("v1", None)),
-    ):
+    for other in (_DELIVERED, evolve(from_release, replayed=True), evolve(_DELIVERED, event=_release("v1", None))):
         assert other.once_key is None
 
 

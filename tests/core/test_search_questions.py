@@ -14,23 +14,13 @@ from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import DocumentKind, post_words, record_words
 from contentsvc_core.search.excerpts import post_hit_body, record_hit_body
-from contentsvc_core.search.questions import (
-    ContextSearch,
-    PostSearch,
-    read_context_search,
-    read_post_search,
-)
+from contentsvc_core.search.questions import ContextSearch, PostSearch, read_context_search, read_post_search
 
 NO_DATE = "is no date and no time, such as 2026-11-22 or 2026-11-22T08:30:00Z"
 
 
 def test_a_question_about_context_is_read_whole() -> None:
-    parameters = {
-        "query": "lamp",
-        "repository": " Acme/Tea ",
-        "eventType": "push,release",
-        "since": "2026-11-22",
-    }
+    parameters = {"query": "lamp", "repository": " Acme/Tea ", "eventType": "push,release", "since": "2026-11-22"}
 
     assert read_context_search(parameters) == ContextSearch(
         terms=terms_of("lamp"),

@@ -86,8 +86,9 @@ def test_one_text_is_not_several_secrets() -> None:
     hook = HookConfiguration(
         address=address(), enabled=True, secrets=(), repository=Belonging.THIS_INTEGRATION, version=1
     )
-    with pytest.raises(TypeError, match=_ONE_TEXT):
-        evolve(hook, secrets=SECRET)
+    for secrets in (SECRET, SECRET.encode()):
+        with pytest.raises(TypeError, match=_ONE_TEXT):
+            evolve(hook, secrets=secrets)
     with pytest.raises(TypeError, match=_ONE_TEXT):
         evolve(hook, former_secrets=SECRET)
 

@@ -2,6 +2,7 @@
 
 import re
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Final
 
 import pytest
 from hypothesis import example, given
@@ -68,55 +69,37 @@ def test_ordinary_addresses_are_public(text: str) -> None:
     assert is_public(ip_address(text))
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "must be 1 to 2000 characters long"),
-        ("https://acme.example/" + "a" * 1_980, "must be 1 to 2000 characters long"),
-        ("acme.example", "must begin with http:// or https://"),
-        ("//acme.example", "must begin with http:// or https://"),
-        ("ftp://acme.example", "must begin with http:// or https://"),
-        ("file:///etc/passwd", "must begin with http:// or https://"),
-        ("gopher://acme.example", "must begin with http:// or https://"),
-        ("javascript:alert(1)", "must begin with http:// or https://"),
-        ("https://", "must name a host"),
-        ("https://[v1.acme.example]/", "must name a host"),
-        ("https:///path", "must name a host"),
-        ("https://user:secret@acme.example/", "must not hold a user name or password"),
-        ("https://acme.example@evil.example/", "must not hold a user name or password"),
-        ("https://acme.example\\@evil.example/", _NO_SPACES),
-        ("https://acme.example/ a", _NO_SPACES),
-        ("https://acme.example/\n", _NO_SPACES),
-        (" https://acme.example/", _NO_SPACES),
-        ("https://acme.example\u3000/", _NO_SPACES),
-        ("https://acme\u200b.example/", _NO_SPACES),
-        ("https://acme.example:22/", "must not name a port other than 80 and 443"),
-        ("https://acme.example:81/", "must not name a port other than 80 and 443"),
-        ("https://acme.example:99999/", "is not an address"),
-        ("https://acme.example:x/", "is not an address"),
-        ("https://[::1/", "is not an address"),
-        ("https://[acme.example]/", "is not an address|must name a host"),
-        ("https://a..example/", "must name a host"),
-        ("https://%61cme.example/", "must name a host"),
-        ("https://" + "a" * 64 + ".example/", "must name a host"),
-        # Numbers in spellings that only some parsers accept.
-        ("http://127.1/", "must name a host"),
-        ("http://2130706433/", "must name a host"),
-        ("http://0x7f000001/", "must name a host"),
-        ("http://0x7f.1/", "must name a host"),
-        ("http://0177.0.0.1/", "must name a host"),
-        ("http://127.0.0.1/", _PUBLIC),
-        ("http://127.0.0.1./", _PUBLIC),
-        ("http://169.254.169.254/latest/meta-data", _PUBLIC),
-        ("http://[::1]/", _PUBLIC),
-        ("http://[::ffff:127.0.0.1]/", _PUBLIC),
-        ("http://[fe80::1%25eth0]/", f"is not an address|must name a host|{_PUBLIC}"),
-        ("http://localhost/", _PUBLIC),
-        ("http://intranet/", _PUBLIC),
-        ("https://10.0.0.1/", _PUBLIC),
-        ("https://" + "a." * 126 + "aa", "must name a host"),
-    ],
-)
+#: Texts that are no address of a public site, by the beginning of the reason; with several, the parser chooses.
+_INVALID: Final[dict[str, tuple[str, ...]]] = {
+    "must be 1 to 2000 characters long": ("", "https://acme.example/" + "a" * 1_980),
+    "must begin with http:// or https://": (
+        *("acme.example", "//acme.example", "ftp://acme.example", "file:///etc/passwd", "gopher://acme.example"),
+        *("javascript:alert(1)",),
+    ),
+    "must name a host": (
+        *("https://", "https://[v1.acme.example]/", "https:///path", "https://a..example/", "https://%61cme.example/"),
+        *("https://" + "a" * 64 + ".example/", "http://127.1/", "http://2130706433/", "http://0x7f000001/"),
+        *("http://0x7f.1/", "http://0177.0.0.1/", "https://" + "a." * 126 + "aa"),
+    ),
+    "must not hold a user name or password": (
+        *("https://user:secret@acme.example/", "https://acme.example@evil.example/"),
+    ),
+    _NO_SPACES: (
+        *("https://acme.example\\@evil.example/", "https://acme.example/ a", "https://acme.example/\n"),
+        *(" https://acme.example/", "https://acme.example\u3000/", "https://acme\u200b.example/"),
+    ),
+    "must not name a port other than 80 and 443": ("https://acme.example:22/", "https://acme.example:81/"),
+    "is not an address": ("https://acme.example:99999/", "https://acme.example:x/", "https://[::1/"),
+    "is not an address|must name a host": ("https://[acme.example]/",),
+    _PUBLIC: (
+        *("http://127.0.0.1/", "http://127.0.0.1./", "http://169.254.169.254/latest/meta-data", "http://[::1]/"),
+        *("http://[::ffff:127.0.0.1]/", "http://localhost/", "http://intranet/", "https://10.0.0.1/"),
+    ),
+    f"is not an address|must name a host|{_PUBLIC}": ("http://[fe80::1%25eth0]/",),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), [(text, reason) for reason, texts in _INVALID.items() for text in texts])
 def test_an_invalid_site_address_is_refused(text: str, reason: str) -> None:
     site = read_site_address(text)
 

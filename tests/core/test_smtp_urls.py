@@ -42,11 +42,7 @@ def test_an_unusable_url_is_refused_without_the_password(url: str, fault: str) -
 
 def test_an_address_names_port_and_kind_of_tls() -> None:
     assert SmtpServer.read("smtps://a:b%2Fc@mail.example.org") == SmtpServer(
-        host="mail.example.org",
-        port=465,
-        is_tls=True,
-        user="a",
-        password="b/c",
+        host="mail.example.org", port=465, is_tls=True, user="a", password="b/c"
     )
     assert SmtpServer.read("smtp://mail.example.org/") == SmtpServer.read("smtp://mail.example.org")
     assert SmtpServer.read("smtp://mail.example.org") == SmtpServer(host="mail.example.org", port=587, is_tls=False)

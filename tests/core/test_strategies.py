@@ -1,5 +1,6 @@
 """The published strategies generate the values that code hosts send."""
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from random import Random
@@ -29,12 +30,13 @@ from contentsvc_core import (
     admit,
     decide,
 )
-from contentsvc_core.strategies import deliveries, events
+from contentsvc_core.strategies import deliveries, delivery_ids, events, foreign_text
 from contentsvc_core.testing import address
 from contentsvc_core.webhooks.decision import delivery_id
 from contentsvc_core.webhooks.providers.tags import is_version
 
 _Drawn = TypeVar("_Drawn")
+_Kind = TypeVar("_Kind")
 #: The most examples, enough for each version of Hypothesis: a search ends when each kind was found.
 _SETTINGS: Final = settings(max_examples=3000, database=None, phases=[Phase.generate])
 PUSHES: Final[dict[str, Callable[[Push], bool]]] = {
@@ -77,10 +79,10 @@ def seen(event: Event) -> set[str]:
 
 
 def kinds_of(
-    strategy: SearchStrategy[_Drawn], kinds: Callable[[_Drawn], set[str]], wanted: Collection[str]
-) -> set[str]:
+    strategy: SearchStrategy[_Drawn], kinds: Callable[[_Drawn], set[_Kind]], wanted: Collection[_Kind]
+) -> set[_Kind]:
     """Generate values until all ``wanted`` kinds were found; return the found kinds."""
-    found = set[str]()
+    found = set[_Kind]()
 
     def is_complete(drawn: _Drawn) -> bool:
         found.update(kinds(drawn))
@@ -119,6 +121,21 @@ def test_deliveries_have_each_kind_of_event_and_outcome(provider: Provider) -> N
         return found | seen(outcome.event) if isinstance(outcome, Processed | Filtered) else found
 
     assert kinds_of(deliveries(at=at), kinds, wanted) >= wanted
+
+
+def test_texts_and_ids_have_all_lengths() -> None:
+    for strategy, lengths in (
+        (foreign_text(max_size=80), {0, 1, 80}),
+        (foreign_text(max_size=0), {0}),
+        (delivery_ids(), {1, 36, 255}),
+    ):
+        assert kinds_of(strategy, lambda text: {len(text)}, lengths) >= lengths
+
+
+@settings(max_examples=60)
+@given(st.lists(deliveries(), min_size=6, max_size=6).map(lambda drawn: [delivery_id(each) for each in drawn]))
+def test_deliveries_have_different_ids(ids: list[str | None]) -> None:
+    assert max(Counter(filter(None, ids)).values(), default=1) == 1
 
 
 def test_different_deliveries_may_have_one_id() -> None:

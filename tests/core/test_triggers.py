@@ -20,12 +20,7 @@ from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.filters import Batch
-from contentsvc_core.workflows.triggers import (
-    DUPLICATE_TRIGGER,
-    EVENT_TYPES,
-    UNKNOWN_TRIGGER,
-    TriggerOptions,
-)
+from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, EVENT_TYPES, UNKNOWN_TRIGGER, TriggerOptions
 from contentsvc_core.zones import DEFAULT_ZONE
 
 

@@ -25,19 +25,9 @@ FAILED = Answer(status=500)
 @pytest.mark.parametrize(
     ("status", "expected"),
     [
-        (200, AttemptResult.DELIVERED),
-        (204, AttemptResult.DELIVERED),
-        (299, AttemptResult.DELIVERED),
-        (199, AttemptResult.RETRY),
-        (301, AttemptResult.RETRY),
-        (302, AttemptResult.RETRY),
-        (400, AttemptResult.RETRY),
-        (401, AttemptResult.RETRY),
-        (404, AttemptResult.RETRY),
+        *((status, AttemptResult.DELIVERED) for status in (200, 204, 299)),
+        *((status, AttemptResult.RETRY) for status in (199, 301, 302, 400, 401, 404, 429, 500, 503)),
         (410, AttemptResult.GONE),
-        (429, AttemptResult.RETRY),
-        (500, AttemptResult.RETRY),
-        (503, AttemptResult.RETRY),
     ],
 )
 def test_only_2xx_succeeds_and_410_ends_the_endpoint(status: int, expected: AttemptResult) -> None:

@@ -1,9 +1,13 @@
 """Local days, windows and slots in every time zone of tzdata, around its transitions."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from itertools import pairwise
+from typing import Final
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -239,6 +243,35 @@ def test_an_unknown_zone_is_refused_with_the_nearest_name(name: str, advice: str
     assert refused.message().startswith("timeZone must be an IANA time zone, and '")
     assert refused.message().endswith(advice)
     assert len(refused.message()) < 200
+
+
+_WITHOUT_ZONES: Final = """
+import copy, pickle, sys
+sys.modules["tzdata"] = None
+import contentsvc_core
+for name in contentsvc_core.__all__:
+    getattr(contentsvc_core, name)
+from contentsvc_core.zones import DEFAULT_ZONE, read_zone, stored_zone, zone_fault, zone_names
+berlin = stored_zone("Europe/Berlin")
+print(zone_names(), read_zone("UTC") is DEFAULT_ZONE, zone_fault(DEFAULT_ZONE, "Acme"), DEFAULT_ZONE)
+print(all(copy.deepcopy(each) is pickle.loads(pickle.dumps(each)) is each for each in (DEFAULT_ZONE, berlin)))
+print(zone_fault(berlin, "A"), read_zone("Europe/Berlin").reason, sep="\\n")
+"""
+
+
+def test_a_machine_without_zones_knows_utc() -> None:
+    without = {**os.environ, "PYTHONTZPATH": ""}
+    command = [sys.executable, "-c", _WITHOUT_ZONES]
+
+    printed = subprocess.run(command, env=without, capture_output=True, text=True, check=False)
+
+    assert printed.stderr == ""
+    assert printed.stdout.splitlines() == [
+        "('UTC',) True None UTC",
+        "True",
+        "the organization 'A' starts no runs at fixed times: this machine does not know the time zone 'Europe/Berlin'",
+        "{field} must be an IANA time zone, and 'Europe/Berlin' is none; this machine knows UTC alone: install tzdata",
+    ]
 
 
 def test_a_day_is_a_date_of_the_zone() -> None:

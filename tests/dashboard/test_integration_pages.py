@@ -1,17 +1,15 @@
 """Integrations: connecting, viewing, testing and removing."""
 
-from collections.abc import AsyncGenerator
 from datetime import timedelta
 
 import pytest
+from tests.api.test_integrations import server, world
 from tests.api.world import ApiWorld, Caller
 from tests.code_host_server import REPOSITORY, TOKEN, CodeHostServer, Fault
 from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.conftest import signed_in
 
-from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import TriggerEditor
-from contentsvc_core.ports import CodeHost
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.workflows.triggers import CreateTrigger
@@ -22,21 +20,7 @@ BASE = "https://contentsvc.example"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-@pytest.fixture
-async def server() -> AsyncGenerator[CodeHostServer]:
-    with CodeHostServer() as serving:
-        yield serving
-
-
-@pytest.fixture
-async def world(server: CodeHostServer) -> AsyncGenerator[ApiWorld]:
-    host = RestCodeHost(server.api_url)
-
-    async def hosts(provider: str) -> CodeHost | None:
-        return host if provider == "github" else None
-
-    yield ApiWorld(Settings(base_url=BASE), hosts=hosts)
-    await host.close()
+__all__ = ["server", "world"]
 
 
 def path_of(acme: Caller) -> str:

@@ -94,10 +94,7 @@ async def test_faults_of_a_request_are_named_and_nothing_is_started(acme: Caller
     foreign = await browsing.send(form, brandIdentityId="brand_0")
     assert (foreign.status, "brand_0" in foreign.tree.one(role="alert").text) == (422, True)
     odd = await browsing.send(form, contentType="ode", lookbackWindow="ever")
-    assert [fault["id"] for fault in odd.tree.all("p", class_="fault")] == [
-        "contentType-fault",
-        "lookbackWindow-fault",
-    ]
+    assert [fault["id"] for fault in odd.tree.all("p", class_="fault")] == ["contentType-fault", "lookbackWindow-fault"]
     assert acme.world.nudged == 0
 
 

@@ -52,12 +52,7 @@ async def test_foreign_text_is_escaped(busy: Caller, browsing: Browsing) -> None
 
 @pytest.mark.parametrize(
     ("query", "deliveries"),
-    [
-        ("repository=acme%2FLIGHTHOUSE", 3),
-        ("eventType=release", 1),
-        ("since=2099-01-01", 0),
-        ("query=nothing", 0),
-    ],
+    [("repository=acme%2FLIGHTHOUSE", 3), ("eventType=release", 1), ("since=2099-01-01", 0), ("query=nothing", 0)],
 )
 async def test_queries_and_filters_find_the_expected_deliveries(
     busy: Caller, browsing: Browsing, query: str, deliveries: int

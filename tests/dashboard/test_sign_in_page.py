@@ -231,8 +231,7 @@ async def test_a_page_of_another_site_cannot_sign_in_or_out(
 
 
 @pytest.mark.parametrize(
-    ("origin", "host"),
-    [("http://test", "test"), ("HTTP://Test", "test"), ("http://box.lan:8011", "box.lan:8011")],
+    ("origin", "host"), [("http://test", "test"), ("HTTP://Test", "test"), ("http://box.lan:8011", "box.lan:8011")]
 )
 async def test_the_own_page_signs_in_under_any_host_name(acme: Caller, origin: str, host: str) -> None:
     browsing = Browsing(acme.world)

@@ -42,13 +42,7 @@ GUIDES: Final = (
     Guide(page="docs/howto/webhooks-out.md", setup=_ACME),
 )
 #: The guides with a test each, below.
-_LONGER: Final = (
-    "README.md",
-    "docs/quickstart.md",
-    "docs/repository.md",
-    "docs/howto/agents.md",
-    "docs/by-hand.md",
-)
+_LONGER: Final = ("README.md", "docs/quickstart.md", "docs/repository.md", "docs/howto/agents.md", "docs/by-hand.md")
 #: The blocks that no test can run, by the page and the block's first line.
 NOT_RUN: Final = {
     ("README.md", "make install"),
@@ -109,9 +103,7 @@ def test_the_readme_leads_from_a_server_to_the_posts(tmp_path: Path) -> None:
 
 
 @_slow
-def test_the_quickstart_leads_to_a_public_page_about_the_readers_repository_in_five_statements(
-    tmp_path: Path,
-) -> None:
+def test_the_quickstart_leads_to_a_public_page_about_the_readers_repository_in_five_statements(tmp_path: Path) -> None:
     looking, *rest = [line for fence in blocks("docs/quickstart.md") for line in fence.text.splitlines()]
     assert looking.startswith("contentsvc preview")
     assert len([statement for line in rest for statement in line.split("&&")]) <= 5

@@ -180,10 +180,7 @@ def test_every_picture_has_a_description_and_dark_colours(picture: Path) -> None
 def test_docstrings_are_read_with_the_packages_that_the_project_has() -> None:
     own_value, sites = (
         dict(re.findall(r"^([a-z0-9-]+)==(\S+)", read(lock), re.MULTILINE))
-        for lock in (
-            "requirements.lock",
-            "docs/site/requirements.lock",
-        )
+        for lock in ("requirements.lock", "docs/site/requirements.lock")
     )
 
     assert {"attrs", "cattrs", "hypothesis", "msgspec"} <= sites.keys()

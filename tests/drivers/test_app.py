@@ -19,10 +19,7 @@ from tests.api.world import SEALER, ApiWorld
 from tests.forwarding import Failing
 
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_core import (
-    SecretUnreadable,
-    StoreUnavailable,
-)
+from contentsvc_core import SecretUnreadable, StoreUnavailable
 from contentsvc_core.organizations import webhook_path
 from contentsvc_core.refusals import wire_name
 from contentsvc_core.testing import address, push_body, signed

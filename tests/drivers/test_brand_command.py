@@ -24,8 +24,7 @@ pytestmark = pytest.mark.usefixtures("acme")
 
 URL = "https://acme.example"
 PAGE = SitePage(
-    url=f"{URL}/",
-    html="<html lang=en><title>Acme</title><meta name=description content='Lamps for engineering teams'>",
+    url=f"{URL}/", html="<html lang=en><title>Acme</title><meta name=description content='Lamps for engineering teams'>"
 )
 
 

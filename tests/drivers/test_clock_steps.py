@@ -10,15 +10,7 @@ from typing import Final
 import pytest
 from tests import postgres
 from tests.drivers.delivering import deliver
-from tests.server_process import (
-    DUPLICATE,
-    Installation,
-    Prepared,
-    ServerProcess,
-    prepare,
-    serving,
-    until,
-)
+from tests.server_process import DUPLICATE, Installation, Prepared, ServerProcess, prepare, serving, until
 from tests.stepped_clock import SteppedClock
 
 pytestmark = pytest.mark.slow("starts servers whose clock is stepped")

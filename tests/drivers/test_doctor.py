@@ -776,10 +776,7 @@ def test_documents_that_were_given_up_are_counted(connected: dict[str, Any]) -> 
     for name, begun, begun_version in (("a", 4, 1), ("b", 4, 1), ("tried", 3, 1), ("changed since", 4, 0)):
         change(f"{insert} VALUES ('org', 'context', ?, 1, ?, ?)", name, begun, begun_version)
 
-    assert findings_of().one("search") == (
-        "warning",
-        "2 documents are not indexed: indexing failed three times",
-    )
+    assert findings_of().one("search") == ("warning", "2 documents are not indexed: indexing failed three times")
 
 
 def test_mails_that_wait_or_have_failed_are_counted(connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

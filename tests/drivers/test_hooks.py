@@ -78,10 +78,7 @@ def test_a_hook_that_is_made_through_the_api_delivers_through_a_rotation_and_an_
         (row,) = command("integration", "reconcile", id_)
         assert found == {**row, "result": "would be asked"}
         assert (row["delivery"], row["statusCode"], row["result"]) == ("d-lost", 0, "redelivery asked")
-        assert set(row) == {
-            *("delivery", "repository", "event", "action"),
-            *("statusCode", "deliveredAt", "result"),
-        }
+        assert set(row) == {*("delivery", "repository", "event", "action"), *("statusCode", "deliveredAt", "result")}
 
     log = command("log", "list", "--organization", "acme")
     entries = [(entry["direction"], entry["title"], entry["status"], entry["referenceId"]) for entry in reversed(log)]

@@ -289,10 +289,7 @@ async def test_a_route_that_reads_a_body_reserves_memory_and_releases_it(method:
         # The body is complete: the sender may disconnect.
         assert (await receive())["type"] == "http.disconnect"
 
-    messages = [
-        {"type": "http.request", "body": bytes(50)},
-        {"type": "http.disconnect"},
-    ]
+    messages = [{"type": "http.request", "body": bytes(50)}, {"type": "http.disconnect"}]
 
     async def receive() -> Any:
         return messages.pop(0)

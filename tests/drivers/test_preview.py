@@ -4,13 +4,13 @@ import json
 import os
 import re
 import subprocess
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from tests.checkouts import Work
+from tests.elements import Elements
 from tests.server_process import COMMAND, PATIENCE_S
 from tests.terminal import on_terminal
 
@@ -65,11 +65,7 @@ def ranges(work: Work, *arguments: str) -> list[tuple[str, str | None, int]]:
 def test_unreleased_commits_come_first_and_the_last_two_releases_follow(work: Work) -> None:
     work.git("tag", "v0.1.0", "HEAD~3")
 
-    assert ranges(work) == [
-        ("v1.1.0..HEAD", None, 1),
-        ("v1.0.0..v1.1.0", "v1.1.0", 2),
-        ("v1.0.0", "v1.0.0", 1),
-    ]
+    assert ranges(work) == [("v1.1.0..HEAD", None, 1), ("v1.0.0..v1.1.0", "v1.1.0", 2), ("v1.0.0", "v1.0.0", 1)]
     assert [each[1] for each in ranges(work, "--releases", "1")] == [None, "v1.1.0"]
 
 
@@ -341,19 +337,6 @@ def test_a_terminal_shows_it_within_its_width_without_control_characters(work: W
     assert "\nAdded\n" in re.sub(r" +\n", "\n", shown)
 
 
-class _Page(HTMLParser):
-    """The links and the texts of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.links: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.links += [str(value) for name, value in attrs if name in {"src", "srcset", "data", "action", "poster"}]
-
-
 def test_the_page_is_one_file_that_asks_for_nothing(work: Work, tmp_path: Path) -> None:
     work.git("remote", "add", "origin", "https://code.example/acme/lamp")
     work.commit("feat: show <img src=https://evil.example/x onerror=alert(1)> & co (#6)")
@@ -364,10 +347,9 @@ def test_the_page_is_one_file_that_asks_for_nothing(work: Work, tmp_path: Path) 
     assert result.exit_code == 0, result.output
     assert result.stdout == f"{page}\n"
     html = page.read_text("utf-8")
-    read = _Page()
-    read.feed(html)
-    assert read.links == []
-    assert not {"script", "img", "link", "iframe", "object"} & set(read.tags)
+    read = Elements(html)
+    assert read.values("src", "srcset", "data", "action", "poster") == []
+    assert not {"script", "img", "link", "iframe", "object"} & read.tags
     assert [html.count(f"<h2>{title}") for title in ("lamp v1.1.0", "lamp v1.0.0")] == [1, 1]
     assert "&lt;img src=" in html
 

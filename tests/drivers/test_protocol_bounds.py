@@ -258,9 +258,7 @@ async def test_http_versions_are_distinguished(request_: bytes, status: str) -> 
     protocol.connection_lost(None)
 
 
-async def test_a_request_to_upgrade_the_protocol_is_ignored_and_not_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_request_to_upgrade_the_protocol_is_ignored_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     app = Served()
     protocol, connection = connected(app)
     asking = b"GET /%d HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"

@@ -15,15 +15,7 @@ from tests.forwarding import Forwarding
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_core import (
-    ApiKey,
-    Authenticator,
-    IssuedKey,
-    Operator,
-    Organization,
-    Scope,
-    StoreUnavailable,
-)
+from contentsvc_core import ApiKey, Authenticator, IssuedKey, Operator, Organization, Scope, StoreUnavailable
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.window import Verdict
 from contentsvc_core.ports import RateLimitStore

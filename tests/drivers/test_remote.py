@@ -282,59 +282,56 @@ class Scripted(HttpServer):
         status, headers, body = self.script.pop(0)
         return status, headers, body.encode() if isinstance(body, str) else body
 
+    def run(self, *arguments: str) -> Result:
+        """Run a command on this server."""
+        environment = {"CONTENTSVC_SERVER": self.url, "CONTENTSVC_API_KEY": "csk_x"}
+        return CliRunner(env=environment).invoke(main, arguments)
+
     @property
     def keys(self) -> list[str | None]:
         return [each.headers.get("idempotency-key") for each in self.requests]
 
 
 @pytest.fixture
-def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[tuple[Scripted, Any]]:
+def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Scripted]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CONTENTSVC_DATABASE_URL", raising=False)
     monkeypatch.setattr("time.sleep", no_pause)
     with Scripted() as server:
-        environment = {"CONTENTSVC_SERVER": server.url, "CONTENTSVC_API_KEY": "csk_x"}
-
-        def run(*arguments: str) -> Result:
-            return CliRunner(env=environment).invoke(main, arguments)
-
-        yield server, run
+        yield server
 
 
 NO_SCOPE = {"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="write"'}
 POSTS = json.dumps({"posts": [], "pagination": {"currentPage": 1, "totalPages": 0}})
 
 
-def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
-    scripted: tuple[Scripted, Any],
-) -> None:
-    server, run = scripted
-    server.script = [(503, {"Retry-After": "1"}, "{}"), (429, {"Retry-After": "1"}, "{}"), (200, {}, POSTS)]
-    assert run("post", "list", "--json").stdout == "[]\n"
-    assert len(server.requests) == 3
+def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(scripted: Scripted) -> None:
+    scripted.script = [(503, {"Retry-After": "1"}, "{}"), (429, {"Retry-After": "1"}, "{}"), (200, {}, POSTS)]
+    assert scripted.run("post", "list", "--json").stdout == "[]\n"
+    assert len(scripted.requests) == 3
 
     # A rate limit refuses before a change; a failure may follow the change.
-    server.requests.clear()
-    server.script = [(429, {}, "{}"), (503, {}, json.dumps({"error": "away"}))]
-    done = run("post", "publish", "post_x")
-    assert (done.exit_code, len(server.requests)) == (1, 2)
+    scripted.requests.clear()
+    scripted.script = [(429, {}, "{}"), (503, {}, json.dumps({"error": "away"}))]
+    done = scripted.run("post", "publish", "post_x")
+    assert (done.exit_code, len(scripted.requests)) == (1, 2)
     assert "answers with 503: away" in done.stderr
 
     # A creation has one effect, by its idempotency key.
-    server.requests.clear()
-    server.script = [(503, {}, "{}"), (409, {"Retry-After": "1"}, "{}"), (200, {}, '{"run": {"id": "run_x"}}')]
-    assert json.loads(run("run", "retry", "run_x", "--json").stdout) == {"runId": "run_x", "status": "pending"}
-    [key] = {*server.keys}
+    scripted.requests.clear()
+    scripted.script = [(503, {}, "{}"), (409, {"Retry-After": "1"}, "{}"), (200, {}, '{"run": {"id": "run_x"}}')]
+    assert json.loads(scripted.run("run", "retry", "run_x", "--json").stdout) == {"runId": "run_x", "status": "pending"}
+    [key] = {*scripted.keys}
     assert key is not None
-    server.script = [(409, {"Retry-After": "1"}, "{}")] * 4
-    assert "look at its result before you repeat it" in run("run", "retry", "run_x").stderr
-    assert key not in server.keys[3:]
+    scripted.script = [(409, {"Retry-After": "1"}, "{}")] * 4
+    assert "look at its result before you repeat it" in scripted.run("run", "retry", "run_x").stderr
+    assert key not in scripted.keys[3:]
 
     # So has a deletion, which is not found when it is repeated without a key.
-    server.requests.clear()
-    server.script = [(503, {}, "{}"), (200, {}, '{"id": "trg_x"}')]
-    assert run("trigger", "delete", "trg_x").exit_code == 0
-    assert (len(server.keys), len({*server.keys}), None in server.keys) == (2, 1, False)
+    scripted.requests.clear()
+    scripted.script = [(503, {}, "{}"), (200, {}, '{"id": "trg_x"}')]
+    assert scripted.run("trigger", "delete", "trg_x").exit_code == 0
+    assert (len(scripted.keys), len({*scripted.keys}), None in scripted.keys) == (2, 1, False)
 
 
 @pytest.mark.parametrize(
@@ -354,12 +351,11 @@ def test_a_busy_server_is_asked_again_and_a_change_only_if_nothing_happened(
     ],
 )
 def test_a_refusal_has_its_advice(
-    scripted: tuple[Scripted, Any], answer: tuple[int, dict[str, str], str], code: int, message: str
+    scripted: Scripted, answer: tuple[int, dict[str, str], str], code: int, message: str
 ) -> None:
-    server, run = scripted
-    server.script = [answer]
+    scripted.script = [answer]
 
-    done = run("post", "list")
+    done = scripted.run("post", "list")
 
     assert done.exit_code == code
     assert message in done.stderr
@@ -377,13 +373,10 @@ def test_a_refusal_has_its_advice(
         ("Invalid request: more is an unknown field", 2, "more is an unknown field"),
     ],
 )
-def test_a_refusal_names_the_option_of_a_field(
-    scripted: tuple[Scripted, Any], error: str, code: int, message: str
-) -> None:
-    server, run = scripted
-    server.script = [(400, {}, json.dumps({"error": error}))]
+def test_a_refusal_names_the_option_of_a_field(scripted: Scripted, error: str, code: int, message: str) -> None:
+    scripted.script = [(400, {}, json.dumps({"error": error}))]
 
-    done = run("trigger", "edit", "trg_x", "--auto-publish")
+    done = scripted.run("trigger", "edit", "trg_x", "--auto-publish")
 
     assert (done.exit_code, done.stderr.splitlines()[-1]) == (code, f"Error: {message}")
 
@@ -397,14 +390,11 @@ def test_a_refusal_names_the_option_of_a_field(
     ],
     ids=lambda refusal: refusal.kind.name,
 )
-def test_a_refusal_has_the_exit_code_that_it_has_without_a_server(
-    scripted: tuple[Scripted, Any], refusal: Refusal
-) -> None:
-    server, run = scripted
+def test_a_refusal_has_the_exit_code_that_it_has_without_a_server(scripted: Scripted, refusal: Refusal) -> None:
     answer = refused(refusal)
-    server.script = [(answer.status, answer.headers, json.dumps(answer.body))] * 4
+    scripted.script = [(answer.status, answer.headers, json.dumps(answer.body))] * 4
 
-    done = run("trigger", "edit", "trg_x", "--name", "x")
+    done = scripted.run("trigger", "edit", "trg_x", "--name", "x")
 
     with pytest.raises(click.ClickException) as here:
         accepted(refusal)
@@ -413,14 +403,13 @@ def test_a_refusal_has_the_exit_code_that_it_has_without_a_server(
 
 @pytest.mark.parametrize("key", ["csk_clé", "csk_one\ncsk_two"])
 def test_a_text_that_is_no_key_is_neither_sent_nor_shown(
-    scripted: tuple[Scripted, Any], monkeypatch: pytest.MonkeyPatch, key: str
+    scripted: Scripted, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    server, _ = scripted
     monkeypatch.setenv("CONTENTSVC_API_KEY", key)
 
     for command in (("--server", "http://127.0.0.1:1", "post", "list"), ("login", "http://127.0.0.1:1")):
         done = CliRunner().invoke(main, command)
-        assert (done.exit_code, server.requests) == (1, [])
+        assert (done.exit_code, scripted.requests) == (1, [])
         assert "the API key has characters that no key has" in done.stderr
         assert "csk_" not in done.output
 
@@ -435,45 +424,41 @@ def test_without_a_home_folder_the_error_names_what_is_missing(monkeypatch: pyte
 
 
 @pytest.mark.parametrize("wrong", ["", ".", "..", "a/b"])
-def test_a_text_that_is_no_id_is_sent_to_no_server(scripted: tuple[Scripted, Any], wrong: str) -> None:
-    server, run = scripted
-
+def test_a_text_that_is_no_id_is_sent_to_no_server(scripted: Scripted, wrong: str) -> None:
     for command in (("post", "show", wrong), ("post", "edit", wrong, "--title", "x"), ("run", "show", wrong)):
-        done = run(*command)
+        done = scripted.run(*command)
         assert (done.exit_code, done.stdout) == (1, "")
         assert done.stderr == f"Error: '{wrong}' is no id: the 'list' commands print the ids\n"
 
-    assert server.requests == []
+    assert scripted.requests == []
 
 
-def test_an_override_of_the_house_style_keeps_the_brand_identity(scripted: tuple[Scripted, Any]) -> None:
-    server, run = scripted
+def test_an_override_of_the_house_style_keeps_the_brand_identity(scripted: Scripted) -> None:
     trigger = json.dumps({"eventTrigger": {"outputConfig": {"brandIdentityId": "brand_x"}}})
-    server.script = [(200, {}, json.dumps({"houseStyle": None})), (200, {}, trigger), (200, {}, trigger)]
+    scripted.script = [(200, {}, json.dumps({"houseStyle": None})), (200, {}, trigger), (200, {}, trigger)]
 
-    assert run("style", "set", "--trigger", "trg_x", "--audience", "public").exit_code == 0
+    assert scripted.run("style", "set", "--trigger", "trg_x", "--audience", "public").exit_code == 0
 
-    assert (server.requests[-1].method, server.requests[-1].path) == ("PATCH", "/v1/event-triggers/trg_x")
+    assert (scripted.requests[-1].method, scripted.requests[-1].path) == ("PATCH", "/v1/event-triggers/trg_x")
     output = {"brandIdentityId": "brand_x", "houseStyle": {"audience": "public"}}
-    assert server.requests[-1].body == {"outputConfig": output}
+    assert scripted.requests[-1].body == {"outputConfig": output}
 
 
 @pytest.mark.parametrize("is_compressed", [False, True])
 def test_an_answer_of_any_size_is_not_read(
-    scripted: tuple[Scripted, Any], monkeypatch: pytest.MonkeyPatch, *, is_compressed: bool
+    scripted: Scripted, monkeypatch: pytest.MonkeyPatch, *, is_compressed: bool
 ) -> None:
-    server, run = scripted
     monkeypatch.setattr(remote, "MAX_ANSWER", 1024 * 1024)
     text = json.dumps({"posts": [], "filler": " " * 1024 * 1024})
     body = gzip.compress(text.encode()) if is_compressed else text
     headers = {"Content-Encoding": "gzip"} if is_compressed else NO_HEADERS
-    server.script = [(200, headers, body)]
+    scripted.script = [(200, headers, body)]
 
-    done = run("post", "list")
+    done = scripted.run("post", "list")
 
     assert done.exit_code == 1
     assert "sends an answer of more than 1 MiB: use a smaller --limit, or check the URL" in done.stderr
-    assert len(server.requests) == 1
+    assert len(scripted.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -493,24 +478,21 @@ def test_an_answer_of_any_size_is_not_read(
     ],
 )
 def test_an_answer_of_another_service_is_named(
-    scripted: tuple[Scripted, Any], headers: dict[str, str], body: str, error: str
+    scripted: Scripted, headers: dict[str, str], body: str, error: str
 ) -> None:
-    server, run = scripted
-    server.script = [(200, headers, body)]
+    scripted.script = [(200, headers, body)]
 
-    done = run("post", "list")
+    done = scripted.run("post", "list")
 
     assert done.exit_code == 1
     assert error in done.stderr
 
 
 @pytest.mark.parametrize("body", ["{}", '{"codehost": 7}', '{"codehost": [7]}'])
-def test_an_answer_without_integrations_is_of_another_service(scripted: tuple[Scripted, Any], body: str) -> None:
-    server, run = scripted
-
+def test_an_answer_without_integrations_is_of_another_service(scripted: Scripted, body: str) -> None:
     for command in (("integration", "list"), ("integration", "disable", "int_1234"), ("trigger", "list")):
-        server.script = [(200, NO_HEADERS, body)]
-        done = run(*command)
+        scripted.script = [(200, NO_HEADERS, body)]
+        done = scripted.run(*command)
         assert (done.exit_code, done.stdout) == (1, "")
         assert "answers without '" in done.stderr
 
@@ -524,9 +506,8 @@ def log_page(numbers: Iterable[int], *, page: int = 1, pages: int = 1) -> tuple[
     return 200, {}, json.dumps({"logs": logs, "pagination": {"currentPage": page, "totalPages": pages}})
 
 
-def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: tuple[Scripted, Any]) -> None:
-    server, run = scripted
-    server.script = [
+def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: Scripted) -> None:
+    scripted.script = [
         *[log_page([0])] * 2,
         *[(503, NO_HEADERS, "{}")] * 8,
         # No entry of the newest page is known: two pages are read, and entry 51 is on both.
@@ -536,7 +517,7 @@ def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: t
         (401, NO_HEADERS, "{}"),
     ]
 
-    done = run("tail", "--json")
+    done = scripted.run("tail", "--json")
 
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [f"log_{number}" for number in range(151)]
     outage, again, refused = done.stderr.splitlines()
@@ -545,15 +526,14 @@ def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: t
     assert "refuses the API key" in refused
 
 
-def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted: tuple[Scripted, Any]) -> None:
-    server, run = scripted
+def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted: Scripted) -> None:
     first = [log_entry(number, status="pending") for number in range(3)]
     pages = [log_page(range(102, 2, -1), pages=2)] * 2 + [log_page([2], page=2, pages=2)]
 
     def alone(number: int, status: str) -> tuple[int, dict[str, str], str]:
         return 200, {}, json.dumps({"log": log_entry(number, status=status), "explanation": {}})
 
-    server.script = [
+    scripted.script = [
         *[(200, {}, json.dumps({"logs": first, "pagination": {"currentPage": 1, "totalPages": 1}}))] * 2,
         *pages,
         # The tenth request for the newest entries is followed by requests for the old ones.
@@ -565,54 +545,50 @@ def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted
         (401, NO_HEADERS, "{}"),
     ]
 
-    done = run("tail", "--json", "-n", "0")
+    done = scripted.run("tail", "--json", "-n", "0")
 
     printed = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each["id"] for each in printed] == [*(f"log_{number}" for number in range(2, 103)), "log_0"]
     assert printed[-1]["status"] == "failed"
-    assert [each.path for each in server.requests if "log_" in each.path] == [
+    assert [each.path for each in scripted.requests if "log_" in each.path] == [
         f"/v1/webhook-logs/log_{id_}" for id_ in (0, 1, 0)
     ]
 
 
-def test_of_a_server_failed_entries_are_printed_also_if_they_were_pending(scripted: tuple[Scripted, Any]) -> None:
-    server, run = scripted
-
+def test_of_a_server_failed_entries_are_printed_also_if_they_were_pending(scripted: Scripted) -> None:
     def page(*statuses: str) -> tuple[int, dict[str, str], str]:
         entries = [log_entry(number, status=status) for number, status in enumerate(statuses)]
         return 200, {}, json.dumps({"logs": entries, "pagination": {"currentPage": 1, "totalPages": 1}})
 
-    server.script = [page(), page("pending"), page("pending", "pending"), page("failed", "failed"), (401, {}, "{}")]
+    scripted.script = [page(), page("pending"), page("pending", "pending"), page("failed", "failed"), (401, {}, "{}")]
 
-    done = run("tail", "--json", "--status", "failed")
+    done = scripted.run("tail", "--json", "--status", "failed")
 
     assert [(each["id"], each["status"]) for each in map(json.loads, done.stdout.splitlines())] == [
         ("log_1", "failed"),
         ("log_0", "failed"),
     ]
-    assert [each.query["status"] for each in server.requests[:3]] == ["failed", "pending", "failed,pending"]
+    assert [each.query["status"] for each in scripted.requests[:3]] == ["failed", "pending", "failed,pending"]
 
 
 @pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])
-def test_a_server_opens_only_web_pages(scripted: tuple[Scripted, Any], url: str) -> None:
-    server, run = scripted
-    server.script = [(200, NO_HEADERS, json.dumps({"changelogs": [{"url": url}]}))]
+def test_a_server_opens_only_web_pages(scripted: Scripted, url: str) -> None:
+    scripted.script = [(200, NO_HEADERS, json.dumps({"changelogs": [{"url": url}]}))]
 
-    done = run("open", "changelog")
+    done = scripted.run("open", "changelog")
 
     assert (done.exit_code, done.stdout) == (1, "")
     assert "names a changelog whose URL is not http or https" in done.stderr
 
 
-def test_the_key_follows_no_redirect(scripted: tuple[Scripted, Any]) -> None:
-    server, run = scripted
-    server.script = [(307, {"Location": "http://127.0.0.1:1/v1/posts"}, "")]
+def test_the_key_follows_no_redirect(scripted: Scripted) -> None:
+    scripted.script = [(307, {"Location": "http://127.0.0.1:1/v1/posts"}, "")]
 
-    done = run("post", "list")
+    done = scripted.run("post", "list")
 
     assert done.exit_code == 1
     assert "redirects to 'http://127.0.0.1:1/v1/posts'" in done.stderr
-    assert len(server.requests) == 1
+    assert len(scripted.requests) == 1
 
 
 def test_the_key_of_a_file_of_the_folder_is_sent_to_no_other_server(
@@ -638,9 +614,8 @@ def test_the_key_of_a_file_of_the_folder_is_sent_to_no_other_server(
 
 
 def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(
-    scripted: tuple[Scripted, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scripted: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server, run = scripted
     monkeypatch.chdir(tmp_path)
     (tmp_path / "contentsvc.env").write_text("CONTENTSVC_SERVER=http://127.0.0.1:1\nCONTENTSVC_API_KEY=csk_file\n")
     (tmp_path / "contentsvc.env").chmod(0o600)
@@ -653,7 +628,7 @@ def test_a_file_of_the_folder_sends_the_key_of_the_environment_nowhere(
     assert "names the server 'http://127.0.0.1:1', but your API key is from the environment" in refused.stderr
     assert "csk_" not in refused.output
     # A server of the environment or of the option was chosen by the user.
-    server.script = [(404, {}, "")]
-    run("post", "list")
-    assert len(server.requests) == 1
+    scripted.script = [(404, {}, "")]
+    scripted.run("post", "list")
+    assert len(scripted.requests) == 1
     assert "cannot be reached" in CliRunner().invoke(main, ["--server", "http://127.0.0.1:1", "post", "list"]).stderr

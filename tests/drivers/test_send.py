@@ -319,15 +319,7 @@ async def test_a_client_of_the_callers_is_used_and_left_open(webhook: Webhook) -
 
 @pytest.mark.parametrize(
     ("retry_after", "least", "most"),
-    [
-        ("7", 7, 7),
-        ("0", 0, 1),
-        ("", 0, 1),
-        ("soon", 0, 1),
-        ("99999999999999", 60, 60),
-        ("-1", 0, 1),
-        ("\u0667", 0, 1),
-    ],
+    [("7", 7, 7), ("0", 0, 1), ("", 0, 1), ("soon", 0, 1), ("99999999999999", 60, 60), ("-1", 0, 1), ("\u0667", 0, 1)],
 )
 async def test_the_wait_follows_retry_after_within_bounds(
     webhook: Webhook, monkeypatch: pytest.MonkeyPatch, retry_after: str, least: float, most: float

@@ -31,8 +31,7 @@ class World:
     def send(self, recording: str) -> tuple[int, list[dict[str, Any]]]:
         """Send a recording; return the exit code and the rows."""
         done = self.installation.run(
-            *("send", recording, "--url", self.url, "--json"),
-            CONTENTSVC_WEBHOOK_SECRET=self.prepared.hook.secret,
+            *("send", recording, "--url", self.url, "--json"), CONTENTSVC_WEBHOOK_SECRET=self.prepared.hook.secret
         )
         return done.returncode, json.loads(done.stdout)
 

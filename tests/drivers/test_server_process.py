@@ -520,12 +520,10 @@ async def test_a_terminated_server_ends_in_order_and_has_stored_every_acknowledg
             for _ in range(8):
                 workers.create_task(work(client))
             await Stream().until(lambda: len(stored) >= 40)
-            began = time.monotonic()
             for _ in range(signals):
                 server.terminate()
             code = await asyncio.to_thread(server.exit_code, within_s=_DRAIN_S)
         assert code == 0, server.log()[-2000:]
-        assert time.monotonic() - began < _DRAIN_S + 1
     contexts = {row["custom_id"] for row in prepared.installation.rows("SELECT custom_id FROM context_records")}
     assert {f"codehost:{REPOSITORY_ID}:{delivery}" for delivery in stored} <= contexts
     assert prepared.installation.count("SELECT count(*) FROM claims") == len(contexts)

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import final
 
 from attrs import frozen
-from tests.code_host_server import TOKEN, CodeHostServer
+from tests.code_host_server import TOKEN, CodeHostServer, at_github
 from tests.usecases.conftest import World
 
 from contentsvc_core import LogEntry
@@ -98,12 +98,11 @@ def office_of(
     journal: Journal | None = None,
     patience_s: float = 30.0,
 ) -> Office:
-    async def hosts(provider: str) -> CodeHost | None:
-        return host if provider == "github" else None
-
     stores = world.stores
     hooks, journal = hooks or stores.hooks, journal or stores.journal
-    calls = CodeHostService(hosts, hooks, journal, world.clock, world.ids, base_url=BASE_URL, patience_s=patience_s)
+    calls = CodeHostService(
+        at_github(host), hooks, journal, world.clock, world.ids, base_url=BASE_URL, patience_s=patience_s
+    )
     return Office(
         world=world,
         server=server,

@@ -14,11 +14,13 @@ from tests.usecases.conftest import World, on_github
 from contentsvc_core import (
     DEDUPE_WINDOW,
     Address,
+    Belonging,
     Claim,
     Connection,
     ContextRecord,
     Event,
     HookConfiguration,
+    LogEntry,
     Organization,
     Pong,
     Release,
@@ -27,12 +29,15 @@ from contentsvc_core import (
     Unstorable,
 )
 from contentsvc_core.ports import DeliveryStore
-from contentsvc_core.testing import START, CountingIds, check_store, switched
+from contentsvc_core.testing import START, CountingIds, check_store, checking, switched
+from contentsvc_core.testing import stores as checked
 from contentsvc_core.workflows.triggers import CreateTrigger
 
 _Change: TypeAlias = Callable[[Settlement], Settlement]
 IDS = CountingIds()
-_DAY_LATER: Final = START + DEDUPE_WINDOW
+#: The time of the check's first settlement.
+_FIRST: Final = START + timedelta(milliseconds=999)
+_DAY_LATER: Final = _FIRST + DEDUPE_WINDOW
 _MOMENT: Final = timedelta(milliseconds=1)
 
 
@@ -70,7 +75,7 @@ class Sound:
     async def contexts(self) -> Collection[str]:
         return {record.id: record.event for record in await self.records()}
 
-    async def change(self) -> None:
+    async def change(self) -> object:
         await self.world.stores.triggers.change(self.id, self.world.trigger.id, switched(enabled=False))
 
     async def reopen(self) -> DeliveryStore:
@@ -108,7 +113,7 @@ class AcceptingOlderAfterAChange(AcceptingNewer):
 
     is_changed = False
 
-    async def change(self) -> None:
+    async def change(self) -> object:
         await super().change()
         self.is_changed = True
 
@@ -122,10 +127,8 @@ class AcceptingNothingAfterAChange(AcceptingOlderAfterAChange):
 
 
 class LosingTheHookAfterAChange(AcceptingOlderAfterAChange):
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        return None if self.is_changed else await super().configuration(address, now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        return None if self.is_changed else await super().configuration(address, now, **options)
 
 
 class ComparingVersionsFirst(AcceptingOlderAfterAChange):
@@ -150,11 +153,9 @@ class ComparingVersionsFirstAfterAChange(ComparingVersionsFirst):
 class FindingAnyHook(Sound):
     """Returns the configuration of one hook for all integrations."""
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
         found = evolve(address, integration_id=self.world.at.integration_id)
-        return await super().configuration(found, now, allow_cached=allow_cached)
+        return await super().configuration(found, now, **options)
 
 
 class FindingOneHook(Sound):
@@ -162,7 +163,7 @@ class FindingOneHook(Sound):
         self, address: Address, now: datetime, *, allow_cached: bool = False
     ) -> HookConfiguration | None:
         found = await super().configuration(address, now, allow_cached=allow_cached)
-        return found if address == self.world.at else None
+        return found if address.integration_id == self.world.at.integration_id else None
 
 
 class RefusingRepetitions(Sound):
@@ -303,11 +304,50 @@ class FindingOtherAddresses(Sound):
         at = self.world.at
         return at if address.integration_id == at.integration_id else address
 
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        found = await super().configuration(self.found(address), now, **options)
+        return found and evolve(found, address=address)
+
+
+class LosingUnknownRepositories(Sound):
+    """Finds only hooks of connected repositories."""
+
     async def configuration(
         self, address: Address, now: datetime, *, allow_cached: bool = False
     ) -> HookConfiguration | None:
-        found = await super().configuration(self.found(address), now, allow_cached=allow_cached)
-        return found and evolve(found, address=address)
+        found = await super().configuration(address, now, allow_cached=allow_cached)
+        return found and (found if self.is_found(found) else None)
+
+    def is_found(self, hook: HookConfiguration) -> bool:
+        return hook.repository is not Belonging.UNKNOWN
+
+
+class LosingRepositoriesOfOthers(LosingUnknownRepositories):
+    def is_found(self, hook: HookConfiguration) -> bool:
+        return hook.repository is not Belonging.ANOTHER_INTEGRATION
+
+
+class SharingSecrets(FindingOtherAddresses):
+    """Returns the secrets of one integration for all."""
+
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        found, first = [
+            await self.store.configuration(each, now, allow_cached=allow_cached) for each in (address, self.world.at)
+        ]
+        return found and first and self.shared(found, first)
+
+    def shared(self, found: HookConfiguration, first: HookConfiguration) -> HookConfiguration:
+        return evolve(found, secrets=first.secrets)
+
+
+class SharingTriggers(SharingSecrets):
+    """Returns the triggers of a repository in all organizations."""
+
+    def shared(self, found: HookConfiguration, first: HookConfiguration) -> HookConfiguration:
+        triggers = [evolve(each, organization_id=found.address.organization_id) for each in first.triggers]
+        return evolve(found, triggers=triggers) if found.address.repository_id == first.address.repository_id else found
 
 
 class FindingOtherProviders(FindingOtherAddresses):
@@ -330,6 +370,78 @@ class CachingForAll(CachingForever):
         if allow_cached or address in self.cached:
             return await super().configuration(address, now, allow_cached=allow_cached)
         return await Sound.configuration(self, address, now)
+
+
+class Rotating(Sound):
+    """Rotates the secret of the hook, with an overlap."""
+
+    #: What the clock of the store is ahead.
+    ahead: timedelta = timedelta()
+
+    async def change(self) -> datetime:
+        end = START + timedelta(hours=1)
+        await self.world.stores.hooks.rotate_secret(
+            self.id, self.world.at.integration_id, "new", at=START, overlap_until=end
+        )
+        return end
+
+    async def configuration(
+        self, address: Address, now: datetime, *, allow_cached: bool = False
+    ) -> HookConfiguration | None:
+        return await super().configuration(address, now + self.ahead, allow_cached=allow_cached)
+
+
+class RotatingEarly(Rotating):
+    ahead = _MOMENT
+
+
+class RotatingLate(Rotating):
+    ahead = -_MOMENT
+
+
+class KeepingRows(Sound):
+    """Returns the rows themselves."""
+
+    async def log(self) -> Collection[str]:
+        rows = [await self.world.stores.journal.entries(id_) for id_ in self.organizations]
+        newest_first = sorted(chain(*rows), key=lambda entry: entry.created_at, reverse=True)
+        return {entry.id: self.kept(entry) for entry in newest_first}
+
+    def kept(self, entry: LogEntry) -> object:
+        return entry
+
+    async def runs(self) -> Collection[str]:
+        rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
+        return {run.id: {"status": run.status, "due_at": run.due_at} for run in chain(*rows)}
+
+    async def contexts(self) -> Collection[str]:
+        return {record.id: record for record in await self.records()}
+
+
+class LosingStatusCodes(KeepingRows):
+    def kept(self, entry: LogEntry) -> object:
+        return evolve(entry, status_code=None)
+
+
+class LoggingForTheWrongOrganization(KeepingRows):
+    def kept(self, entry: LogEntry) -> object:
+        return {"organization_id": entry.integration_id}
+
+
+class RenewingRecords(KeepingRows):
+    """Replaces the creation time of a context record together with its event."""
+
+    async def contexts(self) -> Collection[str]:
+        entries = [await self.world.stores.journal.entries(id_) for id_ in self.organizations]
+        at = {entry.detail: entry.created_at for entry in chain(*entries) if isinstance(entry.detail, Event)}
+        return {record.id: evolve(record, created_at=at[record.event]) for record in await self.records()}
+
+
+class CuttingNumbers(KeepingRows):
+    """Stores numbers in columns of 32 bits."""
+
+    async def contexts(self) -> Collection[str]:
+        return {record.id: {"repository_id": record.repository_id % 2**31} for record in await self.records()}
 
 
 class RepeatingWithoutClaims(Sound):
@@ -371,13 +483,76 @@ class Blocking(Sound):
 
 
 class WritingPartlyIfCancelled(Sound):
+    """Writes runs in another transaction, at the latest when the settlement is repeated."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.left_out: set[str] = set()
+
     async def settle(self, settlement: Settlement) -> Settled:
+        self.left_out.discard(settlement.id)
         try:
             await asyncio.sleep(0)
         except asyncio.CancelledError:
-            await self.store.settle(evolve(settlement, started=()))
+            self.left_out.add(settlement.id)
+            await self.store.settle(settlement)
             raise
         return await self.store.settle(settlement)
+
+    async def runs(self) -> Collection[str]:
+        entries = [await self.world.stores.journal.entries(id_) for id_ in self.organizations]
+        left_out = {entry.reference_id for entry in chain(*entries) if entry.id in self.left_out}
+        rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
+        causes = {run.id: run.cause for run in chain(*rows)}
+        return [id_ for id_, cause in causes.items() if getattr(cause, "delivery_id", None) not in left_out]
+
+
+class FinishingLater(Sound):
+    """Finishes a cancelled settlement in the background, as threads do."""
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        return await asyncio.shield(asyncio.create_task(self.finished(settlement)))
+
+    async def finished(self, settlement: Settlement) -> Settled:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return await super().settle(settlement)
+
+
+class Deadlocked(Sound):
+    """Keeps its lock if it refuses a settlement."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.lock = asyncio.Lock()
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        await self.lock.acquire()
+        settled = await self.store.settle(settlement)
+        self.lock.release()
+        return settled
+
+
+class FailingTogether(Sound):
+    """Refuses all settlements of a batch, if one of them cannot be stored."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.batch: list[Settlement] = []
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        self.batch.append(settlement)
+        await asyncio.sleep(0)
+        bad = any(r"\ud800" in repr(each) for each in self.batch)
+        await asyncio.sleep(0)
+        self.batch.clear()
+        if bad and not self.is_refused(settlement):
+            message = "a settlement of the batch"
+            raise Unstorable(message)
+        return await self.store.settle(settlement)
+
+    def is_refused(self, settlement: Settlement) -> bool:
+        return r"\ud800" in repr(settlement)
 
 
 class Raising(Sound):
@@ -412,8 +587,25 @@ class KeepingTheClaim(Sound):
         try:
             return await self.store.settle(settlement)
         except Unstorable:
-            self.kept = settlement.key
+            self.kept = settlement.key if self.is_late(settlement) else None
             raise
+
+    def is_late(self, settlement: Settlement) -> bool:
+        return not settlement.note
+
+
+class KeepingTheClaimOfNotes(KeepingTheClaim):
+    """Claims a delivery in another transaction than the one of its log entry."""
+
+    def is_late(self, settlement: Settlement) -> bool:
+        return bool(settlement.note)
+
+
+class KeepingTheClaimOfRuns(KeepingTheClaim):
+    """Claims a delivery in another transaction than the one of its runs."""
+
+    def is_late(self, settlement: Settlement) -> bool:
+        return r"\ud800" in repr(settlement.started)
 
 
 class LosingClaims(Sound):
@@ -464,8 +656,12 @@ def checked_for_all_ids(settling: Settlement) -> Settlement:
     return evolve(settling, key=settling.hook.claim_key("taken")) if is_check else settling
 
 
+def in_whole_seconds(settling: Settlement) -> Settlement:
+    return evolve(settling, at=settling.at.replace(microsecond=0))
+
+
 def free_before_its_time(settling: Settlement) -> Settlement:
-    return evolve(settling, at=_DAY_LATER) if settling.at < START else settling
+    return evolve(settling, at=_DAY_LATER) if settling.at < _FIRST else settling
 
 
 def held_since_its_first_time(settling: Settlement) -> Settlement:
@@ -499,6 +695,10 @@ async def check(store: Sound) -> None:
         for each in await store.world.stores.directory.integrations(store.id)
         if each.provider == "github"
     ]
+    horn = await store.world.operator.connect(
+        store.world.organization, full_name="acme/horn", repository_id=3, provider=at.provider, branch=None
+    )
+    assert isinstance(horn, Connection)
     buoy = await store.world.operator.create_organization("Buoy")
     assert isinstance(buoy, Organization)
     forked = await store.world.operator.connect(
@@ -512,7 +712,11 @@ async def check(store: Sound) -> None:
         log_ids=store.log,
         run_ids=store.runs,
         context_ids=store.contexts,
-        others=[other, replace(at, organization_id=buoy.id, integration_id=forked.integration.id)],
+        others=[
+            other,
+            replace(at, integration_id=horn.integration.id, repository_id=3),
+            replace(at, organization_id=buoy.id, integration_id=forked.integration.id),
+        ],
         change=store.change,
         reopen=store.reopen,
     )
@@ -520,6 +724,18 @@ async def check(store: Sound) -> None:
 
 async def test_a_store_with_all_guarantees_passes(world: World) -> None:
     await check(Sound(world))
+
+
+@pytest.mark.parametrize("kind", [KeepingRows, Rotating, FinishingLater])
+async def test_a_store_that_the_check_sees_more_of_passes(world: World, kind: type[Sound]) -> None:
+    await check(kind(world))
+
+
+async def test_a_store_that_does_not_answer_is_named(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "PATIENCE_S", 1.0)
+
+    with pytest.raises(AssertionError, match=r"concurrent settlements .* \(got no answer in 1 seconds\)"):
+        await check(Deadlocked(world))
 
 
 async def test_without_the_functions_of_rows_the_answers_are_checked(world: World) -> None:
@@ -556,6 +772,7 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (held_since_its_first_time, "a claim that is taken again is held for 24 hours (got"),
         (checked_by_all, "Claim.NONE is AS_DECIDED even if the claim is held (got"),
         (claimed_by_all, "Claim.CHECK does not take the claim (got"),
+        (in_whole_seconds, "a claim is held for 24 hours (got"),
         (free_before_the_boundary, "a claim is held for 24 hours (got"),
         (checked_at_the_boundary, "Claim.CHECK is AS_DECIDED after exactly 24 hours (got"),
         (held_at_the_boundary, "a claim is free after exactly 24 hours (got"),
@@ -563,11 +780,21 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (SharingRecords, "claims and context records are of an organization alone: the context records (got"),
         (IgnoringCase, "delivery ids differ by case, and have up to 255 characters: the context records (got"),
         (CuttingIds, "delivery ids differ by case, and have up to 255 characters: the context records (got"),
+        (CuttingNumbers, "repository ids are up to 2^63 - 1: the context records (got ctx_"),
         (CuttingTexts, "a push is stored whole: long texts, all characters, all lines: the context records (got"),
         (LosingNotes, "a release is stored whole: long texts, all characters, all lines: the context records (got"),
         (FindingOtherAddresses, "configuration returns None for an unknown organization (got"),
         (FindingOtherProviders, "configuration returns None for an unknown provider of the integration (got"),
-        (FindingOtherRepositories, "an unknown repository is not Belonging.THIS_INTEGRATION (got"),
+        (FindingOtherRepositories, "an unknown repository is Belonging.UNKNOWN (got"),
+        (LosingUnknownRepositories, "an unknown repository is Belonging.UNKNOWN (got None)"),
+        (LosingRepositoriesOfOthers, "a repository of another integration is not Belonging.UNKNOWN (got None)"),
+        (SharingSecrets, "each integration has secrets of its own (got 1 of both)"),
+        (SharingTriggers, "triggers are of an organization alone (got"),
+        (RotatingEarly, "a replaced secret verifies until exactly the end of its overlap (got 0 of 1"),
+        (RotatingLate, "a replaced secret verifies until exactly the end of its overlap (got 1 of 1"),
+        (LosingStatusCodes, f"{NEW}: the log (got {ENTRY}2.status_code: None instead of 200)"),
+        (LoggingForTheWrongOrganization, f"{NEW}: the log (got {ENTRY}2.organization_id: 'int_"),
+        (RenewingRecords, "a claim is free after exactly 24 hours: the context records (got ctx_"),
         (CachingForAll, "each change of the configuration increments its version (got"),
         (
             RepeatingWithoutClaims,
@@ -575,7 +802,7 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         ),
         (RepeatingChecks, "a repeated settlement with Claim.CHECK returns the first answer (got"),
         (Blocking, f"{CANCELLED} (got RuntimeError('locked'))"),
-        (WritingPartlyIfCancelled, f"{CANCELLED} (got"),
+        (WritingPartlyIfCancelled, f"{CANCELLED}: the runs (got"),
         (Answering, "a settlement of another version is STALE, and nothing is written: an older one (got"),
         (AcceptingOlder, "a settlement of another version is STALE, and nothing is written: an older one (got"),
         (AcceptingNewer, "a settlement of another version is STALE, and nothing is written: a newer one (got"),
@@ -597,13 +824,19 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (RacingRepetitions, "a settlement that is repeated concurrently is AS_DECIDED (got"),
         (Raising, "a value that cannot be stored raises Unstorable, and nothing is written (got"),
         (WritingPartly, "a value that cannot be stored raises Unstorable, and nothing is written: the log"),
+        (FailingTogether, "concurrent settlements have their own answers (got"),
         (KeepingTheClaim, "a value that cannot be stored takes no claim (got"),
+        (KeepingTheClaimOfNotes, "a value that cannot be stored takes no claim (got"),
+        (KeepingTheClaimOfRuns, "a value that cannot be stored takes no claim (got"),
         (LosingClaims, "a claim is held after a restart (got"),
         (LosingAnswers, "a repeated settlement returns the first answer, also after a restart (got"),
         (OldestFirst, "the log is newest first (got"),
     ],
 )
-async def test_the_broken_guarantee_is_named(world: World, broken: _Change | type[Sound], guarantee: str) -> None:
+async def test_the_broken_guarantee_is_named(
+    world: World, broken: _Change | type[Sound], guarantee: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checked, "_READS", 3)
     store = broken(world) if isinstance(broken, type) else Sound(world, broken)
 
     with pytest.raises(AssertionError) as raised:

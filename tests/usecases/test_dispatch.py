@@ -1,13 +1,12 @@
 """Sending the messages of the outbox, and sending them again."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from attrs import evolve, frozen
 from standardwebhooks import Webhook
-from tests.endpoints import editor_of
+from tests.endpoints import Receiver, editor_of
 from tests.usecases.conftest import Between, World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
@@ -30,18 +29,6 @@ from contentsvc_core.usecases.replay_many import BulkReplayer, ReplayDeliveries,
 from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 URL = "https://acme.example/hook"
-
-
-class Receiver:
-    """A scripted receiver that records messages."""
-
-    def __init__(self) -> None:
-        self.answers: list[Answer | NotSent] = []
-        self.came: list[tuple[str, Mapping[str, str], bytes]] = []
-
-    async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer | NotSent:
-        self.came.append((url, headers, body))
-        return self.answers.pop(0) if self.answers else Answer(status=200)
 
 
 @frozen(kw_only=True)
@@ -259,24 +246,6 @@ async def test_a_returned_message_is_sent_at_once_as_its_first_attempt(office: O
     assert await office.turn() == [AttemptResult.DELIVERED]
     (entry,) = await office.log()
     assert entry.reason == "attempt 1 of 8"
-
-
-async def test_a_replay_sends_the_message_again_with_the_same_id(office: Office) -> None:
-    message_id = await office.asked_for()
-    await office.turn()
-    (entry,) = await office.log()
-    office.world.clock.advance(timedelta(hours=1))
-
-    assert await office.replayer.replay(office.owner, entry.id) == Replayed(delivery_id=message_id, runs=0)
-    assert await office.turn() == [AttemptResult.DELIVERED]
-
-    first, second = office.receiver.came
-    assert first[1]["webhook-id"] == second[1]["webhook-id"] == message_id
-    assert first[2] == second[2]
-    newest, oldest = await office.log()
-    assert oldest == entry
-    assert (newest.reference_id, newest.status.value) == (message_id, "success")
-    assert newest.id != entry.id
 
 
 async def test_a_bulk_replay_sends_a_failed_message_once_for_a_request(office: Office) -> None:

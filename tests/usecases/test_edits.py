@@ -46,19 +46,6 @@ def editor(world: World, posts: Any = None) -> PostEditor:
     return PostEditor(posts or world.stores.posts, SafeMarkdown(), world.clock, world.ids)
 
 
-async def test_a_change_renders_the_text_anew_and_leaves_the_rest(world: World, post: Post) -> None:
-    owner = world.organization.id
-    titled = await editor(world).change(owner, post.id, ChangePost(title="Lamps"))
-    assert titled == evolve(post, title="Lamps", updated_at=world.clock.now())
-    assert await world.stores.posts.post(owner, post.id) == titled
-
-    change = ChangePost(markdown="*Lamps*", status=PostStatus.DRAFT)
-    written = await editor(world).change(owner, post.id, change)
-    assert isinstance(written, Post)
-    assert (written.markdown, written.content, written.title) == ("*Lamps*", "<p><em>Lamps</em></p>\n", "Lamps")
-    assert written.status is PostStatus.DRAFT
-
-
 async def test_a_text_whose_html_is_too_long_is_refused(world: World, post: Post) -> None:
     owner = world.organization.id
     edit = PostEditor(world.stores.posts, SafeMarkdown(limit=100), world.clock, world.ids)

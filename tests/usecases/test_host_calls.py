@@ -88,6 +88,11 @@ class ScriptedHost:
         return self._answer("redeliver", full_name, hook_id, attempt_id, token)
 
 
+@pytest.fixture
+def host() -> ScriptedHost:
+    return ScriptedHost()
+
+
 def office(world: World, host: ScriptedHost | None, **more: Any) -> Office:
     scripted: Any = host
     # No server runs: every call fails at once.
@@ -111,9 +116,7 @@ async def last_entry(world: World) -> LogEntry:
     return (await world.stores.journal.entries(world.organization.id))[0]
 
 
-async def test_a_repository_is_read_and_its_hook_is_made(world: World) -> None:
-    host = ScriptedHost()
-
+async def test_a_repository_is_read_and_its_hook_is_made(world: World, host: ScriptedHost) -> None:
     created = await office(world, host, patience_s=9.0).connect(_TOKEN)
 
     assert isinstance(created, Connected)
@@ -199,9 +202,7 @@ async def test_an_internal_fault_is_logged_without_its_message_and_leaves_nothin
     assert await world.stores.directory.integrations(world.organization.id) == [world.connection.integration]
 
 
-async def test_the_facts_of_the_code_host_decide(world: World) -> None:
-    host = ScriptedHost()
-
+async def test_the_facts_of_the_code_host_decide(world: World, host: ScriptedHost) -> None:
     # With an id and no token, the code host is not called.
     by_hand = await office(world, host).connect(None, name="acme/buoy", number=8)
     assert isinstance(by_hand, Connected)
@@ -227,10 +228,8 @@ async def test_the_facts_of_the_code_host_decide(world: World) -> None:
     ],
 )
 async def test_an_invalid_connection_is_refused_before_any_call(
-    world: World, given: dict[str, Any], reason: str
+    world: World, host: ScriptedHost, given: dict[str, Any], reason: str
 ) -> None:
-    host = ScriptedHost()
-
     arguments: dict[str, Any] = {"token": _TOKEN, **given}
     assert message_of(await office(world, host).connect(**arguments)) == reason
     assert host.calls == []
@@ -284,9 +283,13 @@ async def test_without_an_api_a_repository_is_connected_by_hand(world: World) ->
     ],
 )
 async def test_a_hook_is_removed_as_far_as_the_code_host_lets_us(
-    world: World, answers: dict[str, Any], operations: list[str], end: HookRemoval, refusal: HostRefusal | None
+    world: World,
+    host: ScriptedHost,
+    answers: dict[str, Any],
+    operations: list[str],
+    end: HookRemoval,
+    refusal: HostRefusal | None,
 ) -> None:
-    host = ScriptedHost()
     created = await connected(world, host)
     host.answers |= answers
 
@@ -301,8 +304,7 @@ async def test_a_hook_is_removed_as_far_as_the_code_host_lets_us(
         assert await office(world, host).connector.disconnect(world.organization.id, unknown) is None
 
 
-async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World) -> None:
-    host = ScriptedHost()
+async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World, host: ScriptedHost) -> None:
     created = await connected(world, host)
 
     rotated = await office(world, host).rotate(created, hours=2)
@@ -310,18 +312,16 @@ async def test_a_secret_is_changed_at_the_hook_that_was_noted(world: World) -> N
     assert rotated.at_host == _DONE
     assert host.calls == [("change_secret", NAME, "h-1", rotated.secret, _TOKEN)]
     entry = await last_entry(world)
-    assert (entry.title, entry.payload) == (
-        "Webhook secret change",
-        {"operation": "change_secret", "repository": NAME},
-    )
+    assert (entry.title, entry.payload) == ("Webhook secret change", {"operation": "change_secret", "repository": NAME})
     assert (entry.status, entry.status_code) == (LogStatus.SUCCESS, 204)
     for unknown in ("int_unknown", "no id"):
         outcome = await office(world, host).rotator.rotate(world.organization.id, unknown, overlap=timedelta())
         assert outcome == UNKNOWN
 
 
-async def test_an_integration_that_is_removed_while_its_secret_is_rotated_is_unknown(world: World) -> None:
-    host = ScriptedHost()
+async def test_an_integration_that_is_removed_while_its_secret_is_rotated_is_unknown(
+    world: World, host: ScriptedHost
+) -> None:
     created = await connected(world, host)
     owner, stores = world.organization.id, world.stores
 
@@ -334,8 +334,7 @@ async def test_an_integration_that_is_removed_while_its_secret_is_rotated_is_unk
     assert host.calls == []
 
 
-async def test_an_unreadable_token_is_reported(world: World) -> None:
-    host = ScriptedHost()
+async def test_an_unreadable_token_is_reported(world: World, host: ScriptedHost) -> None:
     created = await connected(world, host)
 
     async def unreadable(*_: object) -> HookAccess:
@@ -375,9 +374,8 @@ def _attempt(id_: str, delivery_id: str, minutes: int, at: datetime) -> HostDeli
     ],
 )
 async def test_missed_deliveries_are_requested_in_order(
-    world: World, second: Any, ends: list[MissedEnd], redelivered: int
+    world: World, host: ScriptedHost, second: Any, ends: list[MissedEnd], redelivered: int
 ) -> None:
-    host = ScriptedHost()
     created = await connected(world, host)
     now = world.clock.now()
     attempts = [_attempt(f"a-{n}", f"d-{n}", 9 - n, now) for n in range(3)]
@@ -391,12 +389,7 @@ async def test_missed_deliveries_are_requested_in_order(
     refusal = second if isinstance(second, HostRefusal) else None
     assert done == Reconciled(
         missed=[
-            Missed(
-                attempt=attempt,
-                repository=NAME,
-                end=end,
-                refusal=None if end is MissedEnd.REQUESTED else refusal,
-            )
+            Missed(attempt=attempt, repository=NAME, end=end, refusal=None if end is MissedEnd.REQUESTED else refusal)
             for attempt, end in zip(attempts, ends, strict=True)
         ],
         complete=False,
@@ -412,8 +405,7 @@ async def test_missed_deliveries_are_requested_in_order(
     assert entries[0].payload == {"operation": "redeliver", "repository": NAME}
 
 
-async def test_reconciling_while_a_client_waits_has_the_time_of_one_request(world: World) -> None:
-    host = ScriptedHost()
+async def test_reconciling_while_a_client_waits_has_the_time_of_one_request(world: World, host: ScriptedHost) -> None:
     made = await connected(world, host)
     host.answers["deliveries"] = HostAnswer(value=HostDeliveries(attempts=[], complete=True), status=200)
 
@@ -424,8 +416,7 @@ async def test_reconciling_while_a_client_waits_has_the_time_of_one_request(worl
     assert host.limits == [pytest.approx(20)]
 
 
-async def test_an_unavailable_list_of_deliveries_has_its_reason(world: World) -> None:
-    host = ScriptedHost()
+async def test_an_unavailable_list_of_deliveries_has_its_reason(world: World, host: ScriptedHost) -> None:
     created = await connected(world, host)
     forgotten = HookAccess(hook_id=None, token=_TOKEN)
 

@@ -101,12 +101,6 @@ async def test_looking_counts_nothing_and_writes_nothing(world: World) -> None:
     assert await world.ask(11) == [True] * 10 + [False]
 
 
-async def test_a_closed_bucket_can_be_looked_into(world: World) -> None:
-    await world.ask(11)
-
-    assert await world.limiter.used([BUCKET]) == {BUCKET: 10}
-
-
 async def test_the_wait_of_any_process_is_enough(world: World) -> None:
     await world.ask(4)
     world.at(17.3)
@@ -122,13 +116,6 @@ async def test_the_wait_of_any_process_is_enough(world: World) -> None:
 
     assert await world.ask(4, other) == [True] * 4
     assert await world.ask(1) == [False]
-
-
-async def test_another_bucket_is_not_touched(world: World) -> None:
-    await world.ask(11)
-
-    assert await world.ask(1, bucket=Bucket.of_key(RATE, "csk_0000000002")) == [True]
-    assert await world.ask(1, bucket=Bucket.of_address(RATE, "192.0.2.1")) == [True]
 
 
 async def test_the_cache_of_closed_buckets_is_bounded(world: World) -> None:

@@ -119,11 +119,7 @@ def token_of(mail: Received, page: str) -> str:
 
 @pytest.mark.parametrize(
     ("format_", "part"),
-    [
-        (EndpointFormat.SLACK, "blocks"),
-        (EndpointFormat.DISCORD, "embeds"),
-        (EndpointFormat.TEAMS, "attachments"),
-    ],
+    [(EndpointFormat.SLACK, "blocks"), (EndpointFormat.DISCORD, "embeds"), (EndpointFormat.TEAMS, "attachments")],
 )
 async def test_a_chat_gets_its_own_form_without_signatures(format_: EndpointFormat, part: str) -> None:
     with Chat() as chat:

@@ -119,9 +119,7 @@ async def test_a_tag_without_a_package_is_not_waited_for(world: World) -> None:
 
 async def test_a_release_of_one_package_reports_only_its_own_changes(monorepo: World) -> None:
     await pushed(
-        monorepo,
-        "p-1",
-        {"feat: draw a lamp": ["packages/cli/lamp.ts"], "feat: serve a lamp": ["packages/api/lamp.ts"]},
+        monorepo, "p-1", {"feat: draw a lamp": ["packages/cli/lamp.ts"], "feat: serve a lamp": ["packages/api/lamp.ts"]}
     )
     await released(monorepo, "@acme/api@1.1.0")
     await waited(monorepo)

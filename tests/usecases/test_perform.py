@@ -212,22 +212,6 @@ def performer_with(world: World, writer: ContentWriter) -> Performer:
     return performer_over(world.stores, world.clock, world.ids, writer)
 
 
-async def test_a_failing_run_waits_longer_each_time_and_completes_in_the_end(world: World) -> None:
-    await pushed(world, "d-1", "feat: x")
-    performer = performer_with(world, FailingWriter(times=2))
-    for attempt in (1, 2):
-        (run,) = await perform_all(world, performer)
-        delay = retry_delay(attempt)
-        assert delay is not None
-        assert (run.status, run.attempts) == (RunStatus.PENDING, attempt)
-        assert run.error == "RuntimeError: the writer is out of ink"
-        assert run.due_at == world.clock.now() + delay
-        world.clock.advance(delay)
-
-    (run,) = await perform_all(world, performer)
-    assert (run.status, run.attempts, run.error) == (RunStatus.COMPLETED, 3, None)
-
-
 async def test_after_the_last_attempt_a_run_has_failed_with_its_reason(world: World) -> None:
     await pushed(world, "d-1", "feat: x")
     performer = performer_with(world, FailingWriter(times=99))

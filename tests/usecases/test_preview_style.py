@@ -9,7 +9,7 @@ from tests.usecases.test_perform import perform_all, pushed, released
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.style_fields import read_style
-from contentsvc_core.content.writing import Draft, Silence
+from contentsvc_core.content.writing import Draft
 from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.preview_style import StylePreviews
 from contentsvc_core.workflows.triggers import ChangeTrigger
@@ -20,10 +20,6 @@ _HIDES: Final = ChangelogOptions(hidden=frozenset({"api"}))
 def previews(world: World) -> StylePreviews:
     stores = world.stores
     return StylePreviews(Briefs(stores.contexts, stores.brands), stores.search, asyncio.to_thread)
-
-
-async def test_there_is_none_before_anything_arrived(world: World) -> None:
-    assert await previews(world).write(world.organization.id, ChangelogOptions()) is None
 
 
 async def test_pushes_are_previewed_until_there_is_a_release(world: World) -> None:
@@ -51,15 +47,6 @@ async def test_pushes_are_previewed_until_there_is_a_release(world: World) -> No
     assert isinstance(release.written, Draft)
     assert (release.release_tag, release.pushes) == ("v1", 3)
     assert "lamp" in release.written.markdown
-
-
-async def test_nothing_left_to_report_has_a_reason(world: World) -> None:
-    await pushed(world, "d-1", "fix(api): the lens")
-
-    shown = await previews(world).write(world.organization.id, _HIDES)
-
-    assert shown is not None
-    assert shown.written == Silence(reason="1 change that the house style hides: nothing a reader notices")
 
 
 def style(**fields: object) -> HouseStyle:

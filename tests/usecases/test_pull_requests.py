@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve, frozen
 from msgspec.structs import replace as evolve_push
 from tests.builders import a_release
-from tests.code_host_server import TOKEN, CodeHostServer, Fault, HostPull
+from tests.code_host_server import TOKEN, CodeHostServer, Fault, HostPull, at_github
 from tests.performing import performer_over
 from tests.usecases import test_generate
 from tests.usecases.conftest import World
@@ -34,7 +34,7 @@ from contentsvc_core.content.windows import Lookback
 from contentsvc_core.content.writing import Chapter
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push
-from contentsvc_core.ports import CodeHost, Hooks
+from contentsvc_core.ports import Hooks
 from contentsvc_core.testing import PlainSteps, address, push_body, release_body, signed
 from contentsvc_core.usecases.briefs import BriefSources
 from contentsvc_core.usecases.code_host_service import CodeHostService
@@ -118,10 +118,7 @@ async def setup(world: World) -> AsyncGenerator[Setup]:
         )
         assert isinstance(trigger, Trigger), trigger
 
-        async def hosts(provider: str) -> CodeHost | None:
-            return host if provider == "github" else None
-
-        yield Setup(office=office, writer=Recorder(), made=made, hosts=hosts)
+        yield Setup(office=office, writer=Recorder(), made=made, hosts=at_github(host))
         await host.close()
 
 
@@ -252,8 +249,7 @@ async def ask(setup: Setup, performer: Any = None) -> list[str]:
     world.clock.advance(timedelta(minutes=1))
     generator = Generator(starter, stores.directory, stores.brands, world.clock)
     job: Any = await generator.request(
-        world.organization.id,
-        GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS),
+        world.organization.id, GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS)
     )
     await setup.perform(performer)
     followed = await stores.jobs.job(world.organization.id, job.id)

@@ -184,14 +184,6 @@ async def test_a_permanent_fault_ends_the_job_at_once(world: World) -> None:
     assert await world.stores.brands.identities(world.organization.id) == []
 
 
-async def test_a_passing_fault_is_retried(world: World) -> None:
-    job = await ask(world)
-
-    await perform_all(world, Sites(AWAY, AWAY, PAGE))
-
-    assert BrandJobBody.of(await follow(world, job)).status == "completed"
-
-
 async def test_a_site_that_stays_away_is_given_up(world: World) -> None:
     job = await ask(world)
     sites = Sites(AWAY)
@@ -228,10 +220,7 @@ async def test_a_run_cut_off_after_saving_the_identity_has_ended_with_it(world: 
     (brand,) = await world.stores.brands.identities(world.organization.id)
     followed = await follow(world, job)
     assert cut.cuts == 1
-    assert (
-        BrandJobBody.of(followed).status,
-        BrandJobBody.of(followed).brand_identity_id,
-    ) == ("completed", brand.id)
+    assert (BrandJobBody.of(followed).status, BrandJobBody.of(followed).brand_identity_id) == ("completed", brand.id)
     assert job_events(followed)[-1].type is JobEventType.COMPLETED
 
 
@@ -273,10 +262,7 @@ async def test_a_job_that_is_cancelled_at_the_last_moment_saves_nothing_and_ends
     assert await reader.perform(run, run.cause, PlainSteps()) is None
 
     followed = await follow(world, job)
-    assert (
-        BrandJobBody.of(followed).status,
-        BrandJobBody.of(followed).brand_identity_id,
-    ) == ("failed", None)
+    assert (BrandJobBody.of(followed).status, BrandJobBody.of(followed).brand_identity_id) == ("failed", None)
     assert JobEventType.COMPLETED not in {event.type for event in followed.events}
     assert await stores.brands.identities(world.organization.id) == []
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from tests.forwarding import Failing
 from tests.golden import OTHERS, REPOSITORY_ID, delivered, golden_address
-from tests.usecases.conftest import World
+from tests.usecases.conftest import Between, World
 
 from contentsvc_core import (
     Address,
@@ -43,18 +44,6 @@ def push(world: World, message: str = "feat: x", delivery_id: str = "d-1", secre
 
 async def entries(world: World) -> list[LogEntry]:
     return list(await world.stores.journal.entries(world.organization.id))
-
-
-async def test_a_delivery_leaves_its_context_its_run_and_its_entry(world: World) -> None:
-    outcome = await world.receiver.receive(push(world))
-
-    assert isinstance(outcome, Processed)
-    (record,) = await world.stores.contexts.records(world.organization.id)
-    (run,) = await world.stores.ledger.runs(world.organization.id)
-    (entry,) = await entries(world)
-    assert record.custom_id == f"codehost:{REPOSITORY_ID}:d-1"
-    assert (delivered(run).trigger_id, delivered(run).delivery_id) == (world.trigger.id, "d-1")
-    assert entry.title == "Processed push event"
 
 
 async def test_a_claimed_id_with_a_broken_body_is_a_duplicate(world: World) -> None:
@@ -175,19 +164,16 @@ async def test_when_it_changes_faster_than_that_the_sender_is_asked_to_come_agai
     assert [entry.title for entry in await entries(world)] == ["Service temporarily unavailable"]
 
 
-class FailingStore(ChangingStore):
-    def __init__(self, store: DeliveryStore, exc: Exception) -> None:
-        super().__init__(store, times=0)
-        self.exc = exc
-
-    async def settle(self, settlement: Settlement) -> Settled:
-        self.settled.append(settlement)
-        raise self.exc
+def failing(world: World, method: str, exc: Exception) -> Any:
+    """Return a store of deliveries with a method that fails until ``faults`` is emptied."""
+    store = Failing(world.stores.deliveries)
+    store.faults[method] = exc
+    return store
 
 
 @pytest.mark.parametrize("exc", [Unstorable("no"), ZeroDivisionError()])
 async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(world: World, exc: Exception) -> None:
-    receiver = Receiver(FailingStore(world.stores.deliveries, exc), world.stores.journal, world.clock, world.ids)
+    receiver = Receiver(failing(world, "settle", exc), world.stores.journal, world.clock, world.ids)
 
     with pytest.raises(ReceivingFailed, match="Internal server error processing webhook") as raised:
         await receiver.receive(push(world))
@@ -247,10 +233,8 @@ async def test_a_failing_source_of_ids_is_a_fault_like_any_other(world: World) -
 
 async def test_a_signature_by_an_unreadable_secret_is_a_fault_of_our_own_and_logged(world: World) -> None:
     class Unreadable(ChangingStore):
-        async def configuration(
-            self, address: Address, now: datetime, *, allow_cached: bool = False
-        ) -> HookConfiguration | None:
-            hook = await super().configuration(address, now, allow_cached=allow_cached)
+        async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+            hook = await super().configuration(address, now, **options)
             return None if hook is None else evolve(hook, unreadable=1)
 
     store = Unreadable(world.stores.deliveries, times=0)
@@ -265,7 +249,7 @@ async def test_a_signature_by_an_unreadable_secret_is_a_fault_of_our_own_and_log
 
 
 async def test_an_unavailable_store_is_reported_and_logged_if_possible(world: World) -> None:
-    store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
+    store = failing(world, "settle", StoreUnavailable("away"))
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
     with pytest.raises(StoreUnavailable):
@@ -277,19 +261,17 @@ async def test_an_unavailable_store_is_reported_and_logged_if_possible(world: Wo
 
 
 async def test_a_store_that_kept_the_sender_waiting_is_not_waited_for_once_more(world: World) -> None:
-    class Silent(FailingStore):
-        async def settle(self, settlement: Settlement) -> Settled:
-            world.clock.advance(timedelta(seconds=1))
-            return await super().settle(settlement)
+    async def waits() -> None:
+        world.clock.advance(timedelta(seconds=1))
 
-    store = Silent(world.stores.deliveries, StoreUnavailable("away"))
+    store: Any = Between(failing(world, "settle", StoreUnavailable("away")), "settle", waits)
     journal = Journal(world.stores.journal)
     receiver = Receiver(store, journal, world.clock, world.ids)
     with pytest.raises(StoreUnavailable):
         await receiver.receive(push(world))
     assert journal.appending == 0
 
-    store.settle = world.stores.deliveries.settle
+    store.faults.clear()
     await receiver.receive(push(world))
     (entry,) = await entries(world)
     assert entry.reason == "1 workflow run started; 1 earlier failure was not logged"
@@ -314,7 +296,7 @@ class Journal:
 
 
 async def test_a_refusal_that_cannot_be_logged_is_counted_by_the_next_row(world: World) -> None:
-    store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
+    store = failing(world, "settle", StoreUnavailable("away"))
     journal = Journal(world.stores.journal, is_away=True)
     receiver = Receiver(store, journal, world.clock, world.ids)
     for number in range(3):
@@ -322,7 +304,7 @@ async def test_a_refusal_that_cannot_be_logged_is_counted_by_the_next_row(world:
             await receiver.receive(push(world, delivery_id=f"d-{number}"))
     assert await entries(world) == []
 
-    store.settle = world.stores.deliveries.settle
+    store.faults.clear()
     await receiver.receive(push(world))
 
     (entry,) = await entries(world)
@@ -420,14 +402,7 @@ async def test_preflight_refusals_share_the_log_bound_of_bad_signatures(world: W
 
 @pytest.mark.parametrize("exc", [StoreUnavailable("away"), ZeroDivisionError()])
 async def test_nothing_is_logged_where_the_integration_is_not_known(world: World, exc: Exception) -> None:
-    class BrokenStore(ChangingStore):
-        async def configuration(
-            self, address: Address, now: datetime, *, allow_cached: bool = False
-        ) -> HookConfiguration | None:
-            del address, now, allow_cached
-            raise exc
-
-    receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
+    receiver = Receiver(failing(world, "configuration", exc), world.stores.journal, world.clock, world.ids)
 
     with pytest.raises((StoreUnavailable, ReceivingFailed)):
         await receiver.receive(push(world))
@@ -475,9 +450,7 @@ async def test_each_event_of_a_delivery_starts_its_run_once(world: World, stale_
     assert nudges == ["now", "now"]
 
 
-async def test_exactly_one_of_concurrent_deliveries_reports_the_unlogged_failures(
-    world: World,
-) -> None:
+async def test_exactly_one_of_concurrent_deliveries_reports_the_unlogged_failures(world: World) -> None:
     for number in range(8):
         await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
 
@@ -489,13 +462,13 @@ async def test_exactly_one_of_concurrent_deliveries_reports_the_unlogged_failure
 
 
 async def test_a_count_whose_row_failed_is_in_the_next_row(world: World) -> None:
-    store = FailingStore(world.stores.deliveries, StoreUnavailable("away"))
+    store = failing(world, "settle", StoreUnavailable("away"))
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids, failed_rows_per_minute=0)
     await receiver.receive(push(world, secret="wrong"))
     with pytest.raises(StoreUnavailable):
         await receiver.receive(push(world))
 
-    store.settle = world.stores.deliveries.settle
+    store.faults.clear()
     await receiver.receive(push(world))
 
     (entry,) = await entries(world)
@@ -503,13 +476,8 @@ async def test_a_count_whose_row_failed_is_in_the_next_row(world: World) -> None
 
 
 async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: World) -> None:
-    class BrokenStore(ChangingStore):
-        async def configuration(
-            self, address: Address, now: datetime, *, allow_cached: bool = False
-        ) -> HookConfiguration | None:
-            raise ZeroDivisionError(address, now, allow_cached)
-
-    receiver = Receiver(BrokenStore(world.stores.deliveries, times=0), world.stores.journal, world.clock, world.ids)
+    store = failing(world, "configuration", ZeroDivisionError())
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
     with pytest.raises(ReceivingFailed, match="Internal server error processing webhook"):
         await receiver.preflight(push(world))
@@ -642,11 +610,3 @@ async def test_a_large_body_is_read_aside(world: World, more: int, *, large: boo
     # Without an offload, the body is read at once.
     again = signed(padded, at=world.at, secret=world.secret, delivery_id="d-2")
     assert isinstance(await world.receiver.receive(again), Processed)
-
-
-async def test_a_refusal_by_headers_precedes_the_body(world: World) -> None:
-    delivery = signed(b"", at=world.at, secret=world.secret)
-    assert await world.receiver.preflight(delivery) is None
-    nowhere = await world.receiver.preflight(evolve(delivery, address=evolve(world.at, integration_id="int_x")))
-    assert nowhere is not None
-    assert nowhere.status == 404

@@ -1,5 +1,6 @@
 """E-mail addresses of endpoints over a real mail server: asked, confirmed, removed."""
 
+from collections.abc import AsyncGenerator
 from datetime import timedelta
 
 import pytest
@@ -47,108 +48,117 @@ async def published(office: Office, endpoint: WebhookEndpoint, number: int = 1) 
     return (await office.turn())[0]
 
 
-async def test_an_address_is_asked_and_gets_nothing_before_its_owner_confirms() -> None:
-    async with MailServer.running() as mails:
-        office = await Office.opened("127.0.0.1:1", mails)
-        endpoint = await office.endpoint(f"mailto:{_OPS},{_DEV}")
-        results, entry = await office.turn()
-        first, second = mails.mails
-        assert results == [AttemptResult.DELIVERED, AttemptResult.DELIVERED]
-        assert (first.to, second.to) == ((_OPS,), (_DEV,))
-        assert first.message["Subject"] == "Confirm that you want alerts from Acme"
-        assert first.text.startswith("This address was entered as a recipient of alerts from Acme.\n")
-        assert first.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-        token, leave = token_of(first, "confirm"), token_of(first, "leave")
-        assert f"/alerts/leave?token={leave}>" in first.message["List-Unsubscribe"]
-        assert (entry.title, entry.status) == ("Outgoing endpoint.confirmation message", LogStatus.SUCCESS)
-        # The log has the address, but no token.
-        assert token not in str(entry)
-
-        assert await office.editor.test(office.organization.id, endpoint.id) is NONE_CONFIRMED
-        for number in range(3):
-            assert await published(office, endpoint, number) == [AttemptResult.REFUSED]
-        (failed, *_) = await office.stores.journal.entries(office.organization.id)
-        assert (failed.status, failed.error_message) == (
-            LogStatus.FAILED,
-            "nothing was sent: no address of the endpoint is confirmed",
-        )
-        standing = await office.standing(endpoint)
-        assert (standing.enabled, standing.failures, len(mails.mails)) == (True, 0, 2)
-        assert await office.turn() == ([], failed)
-
-        assert await office.consents.confirm(token)
-        assert await statuses(office, endpoint) == ["confirmed", "unconfirmed"]
-        assert await published(office, endpoint, 4) == [AttemptResult.DELIVERED]
-        assert mails.mails[2].to == (_OPS,)
-        # The link works once, and no other token does.
-        assert not await office.consents.confirm(token)
-        assert not await office.consents.confirm("x" * 40)
-        assert not await office.consents.confirm("nonsense")
+@pytest.fixture
+async def mails() -> AsyncGenerator[MailServer]:
+    async with MailServer.running() as running:
+        yield running
 
 
-async def test_a_removed_address_gets_nothing_until_its_owner_brings_it_back() -> None:
-    async with MailServer.running() as mails:
-        office = await Office.opened("127.0.0.1:1", mails)
-        endpoint = await office.endpoint(f"mailto:{_OPS},{_DEV}")
-        await office.confirmed(mails)
-        await published(office, endpoint, 1)
-        link = token_of(mails.mails[0], "leave")
-        await office.consents.leave(link)
-        await office.consents.leave("x" * 40)
-
-        assert await statuses(office, endpoint) == ["removed", "confirmed"]
-        await published(office, endpoint, 2)
-        assert [mail.to for mail in mails.mails] == [(_OPS,), (_DEV,), (_DEV,)]
-        office.clock.advance(timedelta(days=2))
-        answer = await asked(office, endpoint)
-        assert answer == ConfirmationRequests(addresses=(), not_asked={_OPS: WAS_REMOVED, _DEV: IS_CONFIRMED})
-        assert confirmations_body(answer) == {
-            "asked": [],
-            "notAsked": [{"address": _OPS, "reason": WAS_REMOVED}, {"address": _DEV, "reason": IS_CONFIRMED}],
-        }
-        # Another endpoint with the address does not bring it back either.
-        other = await office.endpoint(_OPS)
-        assert (await office.turn())[0] == []
-        assert await statuses(office, other) == ["removed"]
-        await office.editor.remove(office.organization.id, other.id)
-        await office.editor.remove(office.organization.id, endpoint.id)
-        again = await office.endpoint(f"mailto:{_OPS},{_DEV}")
-        assert await statuses(office, again) == ["removed", "unconfirmed"]
-
-        # Links in earlier mails work without an end, in both directions.
-        assert await office.consents.confirm(link)
-        assert (await statuses(office, again))[0] == "confirmed"
-        await office.consents.leave(link)
-        assert (await statuses(office, again))[0] == "removed"
+@pytest.fixture
+async def office(mails: MailServer) -> Office:
+    return await Office.opened("127.0.0.1:1", mails)
 
 
-async def test_an_address_gets_one_confirmation_mail_an_hour_and_an_organization_sends_20_a_day() -> None:
-    async with MailServer.running() as mails:
-        office = await Office.opened("127.0.0.1:1", mails)
-        endpoint = await office.endpoint(_OPS)
-        owner = office.organization.id
-        assert (await asked(office, endpoint)).not_asked == {_OPS: TOO_SOON}
-        # Neither another endpoint nor a new one opens the limit.
-        await office.editor.remove(owner, endpoint.id)
-        endpoint = await office.endpoint(_OPS)
-        assert (await asked(office, endpoint)).not_asked == {_OPS: TOO_SOON}
-        office.clock.advance(timedelta(minutes=60))
-        assert (await asked(office, endpoint)).addresses == (_OPS,)
-        many = await office.endpoint(f"mailto:{','.join(f'u{number}@acme.example' for number in range(10))}")
-        more = await office.endpoint(f"mailto:{','.join(f'v{number}@acme.example' for number in range(10))}")
-        await office.turn()
-        await office.turn()
-        await office.turn()
+async def test_an_address_is_asked_and_gets_nothing_before_its_owner_confirms(
+    office: Office, mails: MailServer
+) -> None:
+    endpoint = await office.endpoint(f"mailto:{_OPS},{_DEV}")
+    results, entry = await office.turn()
+    first, second = mails.mails
+    assert results == [AttemptResult.DELIVERED, AttemptResult.DELIVERED]
+    assert (first.to, second.to) == ((_OPS,), (_DEV,))
+    assert first.message["Subject"] == "Confirm that you want alerts from Acme"
+    assert first.text.startswith("This address was entered as a recipient of alerts from Acme.\n")
+    assert first.message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    token, leave = token_of(first, "confirm"), token_of(first, "leave")
+    assert f"/alerts/leave?token={leave}>" in first.message["List-Unsubscribe"]
+    assert (entry.title, entry.status) == ("Outgoing endpoint.confirmation message", LogStatus.SUCCESS)
+    # The log has the address, but no token.
+    assert token not in str(entry)
 
-        office.clock.advance(timedelta(hours=22))
-        assert set((await asked(office, more)).not_asked.values()) == {TOO_MANY}
-        # The day of the first mail ends.
-        office.clock.advance(timedelta(hours=1))
-        assert len((await asked(office, more)).addresses) == 1
-        assert set((await asked(office, many)).not_asked.values()) == {TOO_MANY}
-        await office.turn()
-        # The mail of the first, deleted endpoint was never sent.
-        assert len(mails.mails) == 20
+    assert await office.editor.test(office.organization.id, endpoint.id) is NONE_CONFIRMED
+    for number in range(3):
+        assert await published(office, endpoint, number) == [AttemptResult.REFUSED]
+    (failed, *_) = await office.stores.journal.entries(office.organization.id)
+    assert (failed.status, failed.error_message) == (
+        LogStatus.FAILED,
+        "nothing was sent: no address of the endpoint is confirmed",
+    )
+    standing = await office.standing(endpoint)
+    assert (standing.enabled, standing.failures, len(mails.mails)) == (True, 0, 2)
+    assert await office.turn() == ([], failed)
+
+    assert await office.consents.confirm(token)
+    assert await statuses(office, endpoint) == ["confirmed", "unconfirmed"]
+    assert await published(office, endpoint, 4) == [AttemptResult.DELIVERED]
+    assert mails.mails[2].to == (_OPS,)
+    # The link works once, and no other token does.
+    assert not await office.consents.confirm(token)
+    assert not await office.consents.confirm("x" * 40)
+    assert not await office.consents.confirm("nonsense")
+
+
+async def test_a_removed_address_gets_nothing_until_its_owner_brings_it_back(office: Office, mails: MailServer) -> None:
+    endpoint = await office.endpoint(f"mailto:{_OPS},{_DEV}")
+    await office.confirmed(mails)
+    await published(office, endpoint, 1)
+    link = token_of(mails.mails[0], "leave")
+    await office.consents.leave(link)
+    await office.consents.leave("x" * 40)
+
+    assert await statuses(office, endpoint) == ["removed", "confirmed"]
+    await published(office, endpoint, 2)
+    assert [mail.to for mail in mails.mails] == [(_OPS,), (_DEV,), (_DEV,)]
+    office.clock.advance(timedelta(days=2))
+    answer = await asked(office, endpoint)
+    assert answer == ConfirmationRequests(addresses=(), not_asked={_OPS: WAS_REMOVED, _DEV: IS_CONFIRMED})
+    assert confirmations_body(answer) == {
+        "asked": [],
+        "notAsked": [{"address": _OPS, "reason": WAS_REMOVED}, {"address": _DEV, "reason": IS_CONFIRMED}],
+    }
+    # Another endpoint with the address does not bring it back either.
+    other = await office.endpoint(_OPS)
+    assert (await office.turn())[0] == []
+    assert await statuses(office, other) == ["removed"]
+    await office.editor.remove(office.organization.id, other.id)
+    await office.editor.remove(office.organization.id, endpoint.id)
+    again = await office.endpoint(f"mailto:{_OPS},{_DEV}")
+    assert await statuses(office, again) == ["removed", "unconfirmed"]
+
+    # Links in earlier mails work without an end, in both directions.
+    assert await office.consents.confirm(link)
+    assert (await statuses(office, again))[0] == "confirmed"
+    await office.consents.leave(link)
+    assert (await statuses(office, again))[0] == "removed"
+
+
+async def test_an_address_gets_one_confirmation_mail_an_hour_and_an_organization_sends_20_a_day(
+    office: Office, mails: MailServer
+) -> None:
+    endpoint = await office.endpoint(_OPS)
+    owner = office.organization.id
+    assert (await asked(office, endpoint)).not_asked == {_OPS: TOO_SOON}
+    # Neither another endpoint nor a new one opens the limit.
+    await office.editor.remove(owner, endpoint.id)
+    endpoint = await office.endpoint(_OPS)
+    assert (await asked(office, endpoint)).not_asked == {_OPS: TOO_SOON}
+    office.clock.advance(timedelta(minutes=60))
+    assert (await asked(office, endpoint)).addresses == (_OPS,)
+    many = await office.endpoint(f"mailto:{','.join(f'u{number}@acme.example' for number in range(10))}")
+    more = await office.endpoint(f"mailto:{','.join(f'v{number}@acme.example' for number in range(10))}")
+    await office.turn()
+    await office.turn()
+    await office.turn()
+
+    office.clock.advance(timedelta(hours=22))
+    assert set((await asked(office, more)).not_asked.values()) == {TOO_MANY}
+    # The day of the first mail ends.
+    office.clock.advance(timedelta(hours=1))
+    assert len((await asked(office, more)).addresses) == 1
+    assert set((await asked(office, many)).not_asked.values()) == {TOO_MANY}
+    await office.turn()
+    # The mail of the first, deleted endpoint was never sent.
+    assert len(mails.mails) == 20
 
 
 async def test_only_the_newest_confirmation_mail_is_sent_and_none_is_replayed() -> None:
@@ -190,42 +200,40 @@ async def test_refused_confirmation_mails_do_not_disable_an_endpoint() -> None:
 
 
 @pytest.mark.parametrize("refused", [False, True])
-async def test_a_repeated_attempt_leaves_out_the_addresses_that_have_the_mail(*, refused: bool) -> None:
-    async with MailServer.running() as mails:
-        office = await Office.opened("127.0.0.1:1", mails)
-        endpoint = await office.endpoint(f"mailto:{_OPS},{_DEV}")
-        await office.confirmed(mails)
-        mails.answers = {f"RCPT TO:<{_OPS.upper()}>": "450 4.2.0 greylisted"}
-        assert await published(office, endpoint) == [AttemptResult.RETRY]
-        assert [mail.to for mail in mails.mails] == [(_DEV,)]
-        mails.answers = {f"RCPT TO:<{_OPS.upper()}>": "550 5.1.1 no such user"} if refused else {}
-        office.clock.advance(timedelta(seconds=10))
-        results, entry = await office.turn()
-        assert results == [AttemptResult.DELIVERED]
-        assert [mail.to for mail in mails.mails] == ([(_DEV,)] if refused else [(_DEV,), (_OPS,)])
+async def test_a_repeated_attempt_leaves_out_the_addresses_that_have_the_mail(
+    office: Office, mails: MailServer, *, refused: bool
+) -> None:
+    endpoint = await office.endpoint(f"mailto:{_OPS},{_DEV}")
+    await office.confirmed(mails)
+    mails.answers = {f"RCPT TO:<{_OPS.upper()}>": "450 4.2.0 greylisted"}
+    assert await published(office, endpoint) == [AttemptResult.RETRY]
+    assert [mail.to for mail in mails.mails] == [(_DEV,)]
+    mails.answers = {f"RCPT TO:<{_OPS.upper()}>": "550 5.1.1 no such user"} if refused else {}
+    office.clock.advance(timedelta(seconds=10))
+    results, entry = await office.turn()
+    assert results == [AttemptResult.DELIVERED]
+    assert [mail.to for mail in mails.mails] == ([(_DEV,)] if refused else [(_DEV,), (_OPS,)])
 
-        # A message that a user sends again goes to all addresses.
-        mails.mails.clear()
-        mails.answers = {}
-        assert await office.stores.outbox.resend(
-            office.organization.id, entry.reference_id or "", due_at=office.clock.now()
-        )
-        await office.turn()
-        assert sorted(mail.to for mail in mails.mails) == [(_DEV,), (_OPS,)]
+    # A message that a user sends again goes to all addresses.
+    mails.mails.clear()
+    mails.answers = {}
+    assert await office.stores.outbox.resend(
+        office.organization.id, entry.reference_id or "", due_at=office.clock.now()
+    )
+    await office.turn()
+    assert sorted(mail.to for mail in mails.mails) == [(_DEV,), (_OPS,)]
 
 
-async def test_a_slow_mail_server_gets_a_message_from_one_node_only() -> None:
-    async with MailServer.running() as mails:
-        office = await Office.opened("127.0.0.1:1", mails)
-        await office.endpoint(_OPS)
-        (taken,) = await office.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
-        # As long as ten mails to a server that takes 20 s for each.
-        office.clock.advance(timedelta(seconds=200))
-        assert (await office.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)) == ()
-        assert await office.dispatcher.send(taken) is AttemptResult.DELIVERED
-        office.clock.advance(timedelta(hours=1))
-        assert (await office.turn())[0] == []
-        assert len(mails.mails) == 1
+async def test_a_slow_mail_server_gets_a_message_from_one_node_only(office: Office, mails: MailServer) -> None:
+    await office.endpoint(_OPS)
+    (taken,) = await office.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+    # As long as ten mails to a server that takes 20 s for each.
+    office.clock.advance(timedelta(seconds=200))
+    assert (await office.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)) == ()
+    assert await office.dispatcher.send(taken) is AttemptResult.DELIVERED
+    office.clock.advance(timedelta(hours=1))
+    assert (await office.turn())[0] == []
+    assert len(mails.mails) == 1
 
 
 async def test_an_address_whose_link_cannot_be_opened_gets_another_and_keeps_it(
@@ -262,44 +270,41 @@ async def test_a_mail_is_delivered_if_the_server_refuses_some_addresses_only() -
     assert [mail.to for mail in mails.mails] == [(_DEV,)] * 3
 
 
-async def test_a_link_ends_after_a_day_and_then_the_address_can_be_asked_again() -> None:
-    async with MailServer.running() as mails:
-        office = await Office.opened("127.0.0.1:1", mails)
-        endpoint = await office.endpoint(_OPS)
-        await office.turn()
-        office.clock.advance(timedelta(hours=24))
-        assert not await office.consents.confirm(token_of(mails.mails[0], "confirm"))
-        assert (await Sweeper(office.stores, office.clock).sweep()).subscribers == 0
-        office.clock.advance(timedelta(seconds=1))
-        assert (await Sweeper(office.stores, office.clock).sweep()).subscribers == 1
-        assert await statuses(office, endpoint) == ["unconfirmed"]
-        assert (await asked(office, endpoint)).addresses == (_OPS,)
-        await office.turn()
-        assert await office.consents.confirm(token_of(mails.mails[1], "confirm"))
+async def test_a_link_ends_after_a_day_and_then_the_address_can_be_asked_again(
+    office: Office, mails: MailServer
+) -> None:
+    endpoint = await office.endpoint(_OPS)
+    await office.turn()
+    office.clock.advance(timedelta(hours=24))
+    assert not await office.consents.confirm(token_of(mails.mails[0], "confirm"))
+    assert (await Sweeper(office.stores, office.clock).sweep()).subscribers == 0
+    office.clock.advance(timedelta(seconds=1))
+    assert (await Sweeper(office.stores, office.clock).sweep()).subscribers == 1
+    assert await statuses(office, endpoint) == ["unconfirmed"]
+    assert (await asked(office, endpoint)).addresses == (_OPS,)
+    await office.turn()
+    assert await office.consents.confirm(token_of(mails.mails[1], "confirm"))
 
 
-async def test_a_changed_target_asks_new_addresses_and_forgets_those_that_are_gone() -> None:
-    async with MailServer.running() as mails:
-        office = await Office.opened("127.0.0.1:1", mails)
-        owner = office.organization.id
-        endpoint = await office.endpoint(_OPS)
-        await office.confirmed(mails)
-        changed = await office.editor.change(owner, endpoint.id, ChangeEndpoint(url=f"{_DEV},{_OPS}"))
-        assert isinstance(changed, WebhookEndpoint)
-        await office.turn()
-        assert [mail.to for mail in mails.mails] == [(_DEV,)]
-        assert await statuses(office, changed) == ["unconfirmed", "confirmed"]
-        site = await office.endpoint("https://hooks.slack.com/services/x")
-        bodies = await office.consents.bodies(owner, [site, changed])
-        assert [[each.status.value for each in body.recipients] for body in bodies] == [
-            [],
-            ["unconfirmed", "confirmed"],
-        ]
-        # A change of another field sends no mail.
-        await office.editor.change(owner, endpoint.id, ChangeEndpoint(description="Ours"))
-        assert (await office.turn())[0] == []
-        await office.editor.change(owner, endpoint.id, ChangeEndpoint(url=_DEV))
-        assert [each.address for each in await office.stores.recipients.recipients(owner)] == [_DEV]
+async def test_a_changed_target_asks_new_addresses_and_forgets_those_that_are_gone(
+    office: Office, mails: MailServer
+) -> None:
+    owner = office.organization.id
+    endpoint = await office.endpoint(_OPS)
+    await office.confirmed(mails)
+    changed = await office.editor.change(owner, endpoint.id, ChangeEndpoint(url=f"{_DEV},{_OPS}"))
+    assert isinstance(changed, WebhookEndpoint)
+    await office.turn()
+    assert [mail.to for mail in mails.mails] == [(_DEV,)]
+    assert await statuses(office, changed) == ["unconfirmed", "confirmed"]
+    site = await office.endpoint("https://hooks.slack.com/services/x")
+    bodies = await office.consents.bodies(owner, [site, changed])
+    assert [[each.status.value for each in body.recipients] for body in bodies] == [[], ["unconfirmed", "confirmed"]]
+    # A change of another field sends no mail.
+    await office.editor.change(owner, endpoint.id, ChangeEndpoint(description="Ours"))
+    assert (await office.turn())[0] == []
+    await office.editor.change(owner, endpoint.id, ChangeEndpoint(url=_DEV))
+    assert [each.address for each in await office.stores.recipients.recipients(owner)] == [_DEV]
 
 
 async def test_addresses_of_a_disabled_endpoint_are_asked_when_it_is_enabled() -> None:

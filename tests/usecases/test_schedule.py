@@ -320,16 +320,6 @@ async def test_no_slot_is_computed_in_a_time_zone_that_the_machine_does_not_know
     assert isinstance(await change(owner, running.id, ChangeSchedule(enabled=False)), Schedule)
 
 
-async def test_more_than_are_read_at_once_all_fire(world: World) -> None:
-    for minute in range(20):
-        for lookback in Lookback:
-            await planned(world, cron=Cron(frequency=Frequency.DAILY, hour=9, minute=minute), lookback=lookback)
-    move_to(world, "2026-01-01T10:00")
-
-    assert await Node(world, batch_size=30).turn() == 100
-    assert await Node(world, batch_size=30).turn() == 0
-
-
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [

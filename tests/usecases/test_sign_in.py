@@ -101,16 +101,6 @@ async def test_a_session_ends_after_its_life_despite_any_use(world: World, door:
     assert await door.signed_in(signed_in.token) is None
 
 
-async def test_revoking_a_key_ends_its_sessions(world: World, door: SignIn) -> None:
-    key = await issued(world)
-    signed_in, other = await entered(world, door, key), await entered(world, door)
-
-    await world.stores.keys.revoke(key.record.prefix, world.clock.now())
-
-    assert await door.signed_in(signed_in.token) is None
-    assert await door.signed_in(other.token) is not None
-
-
 async def test_a_session_ends_with_its_key(world: World, door: SignIn) -> None:
     signed_in = await entered(world, door, await issued(world, expires_in=timedelta(hours=1)))
     world.clock.advance(timedelta(hours=1) - timedelta(milliseconds=1))

@@ -83,10 +83,7 @@ async def test_the_trail_has_the_runs_and_posts_of_a_delivery(world: World, trai
     runs = await perform_all(world)
     after = await trails.record_trail(entry)
     partly = RecordTrail(
-        custom_id="",
-        repository=None,
-        runs=[*before.runs[:1], *after.runs[1:]] if before and after else (),
-        number=2,
+        custom_id="", repository=None, runs=[*before.runs[:1], *after.runs[1:]] if before and after else (), number=2
     )
     assert partly.is_under_way
 
@@ -98,10 +95,7 @@ async def test_the_trail_has_the_runs_and_posts_of_a_delivery(world: World, trai
     assert [(run.status, post) for run, _, post in before.runs] == [(RunStatus.PENDING, None)] * 2
     posts = {post.id: post for post in await world.stores.posts.posts(world.organization.id)}
     assert {run.id: (name, post) for run, name, post in after.runs} == {
-        run.id: (
-            "Pushes" if run.cause.started_by == named.id else "changelog for each event",
-            posts[run.post_id or ""],
-        )
+        run.id: ("Pushes" if run.cause.started_by == named.id else "changelog for each event", posts[run.post_id or ""])
         for run in runs
     }
 

@@ -30,6 +30,13 @@ async def statuses(world: World) -> set[RunStatus]:
     return {run.status for run in await world.stores.ledger.runs(world.organization.id)}
 
 
+async def until_completed(world: World) -> None:
+    async def done() -> bool:
+        return await statuses(world) == {RunStatus.COMPLETED}
+
+    await until(done)
+
+
 class FailingChecks:
     """An engine whose first checks raise an unexpected exception."""
 
@@ -129,10 +136,7 @@ async def test_the_runs_of_a_killed_process_are_performed_again_and_written_once
 
     await engines(world.performer).launch()
 
-    async def done() -> bool:
-        return await statuses(world) == {RunStatus.COMPLETED}
-
-    await until(done)
+    await until_completed(world)
     (run,) = await world.stores.ledger.runs(world.organization.id)
     # The attempt of the killed process does not count.
     assert (run.attempts, run.kills) == (1, 1)
@@ -188,10 +192,7 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
     assert (run.status, run.attempts, run.kills) == (RunStatus.PENDING, 0, 0)
     await engines(world.performer).launch()
 
-    async def done() -> bool:
-        return await statuses(world) == {RunStatus.COMPLETED}
-
-    await until(done)
+    await until_completed(world)
     assert len(await world.stores.posts.posts(world.organization.id)) == 1
 
 
@@ -229,10 +230,7 @@ async def test_a_writer_that_cancels_itself_is_tried_again(
     await until(failed_once)
     world.clock.advance(timedelta(seconds=1))
 
-    async def done() -> bool:
-        return await statuses(world) == {RunStatus.COMPLETED}
-
-    await until(done)
+    await until_completed(world)
 
 
 async def test_a_writer_that_hangs_holds_no_slot_for_ever(world: World) -> None:

@@ -107,6 +107,8 @@ class PostLibrary(Protocol):
 
 
 class ContentWriter(Protocol):
+    """Writes drafts of posts: by rule, or with a model."""
+
     name: str
     #: Whether a draft costs money or differs each time. Where a costly writer fails too often, a fallback writes.
     costly: bool

@@ -58,6 +58,8 @@ class DeliveryQueue(Protocol):
 
 
 class LogWriter(Protocol):
+    """Writes log entries that belong to no settlement."""
+
     async def append(self, entry: LogEntry) -> None:
         """Write an entry in a transaction of its own."""
         ...

@@ -146,6 +146,7 @@ def release_body(
     prerelease: bool = False,
     published_at: str | None = "2026-01-01T12:00:00Z",
 ) -> dict[str, Any]:
+    """Return a change of a release in the code host's native form; ``action`` is any word, such as ``deleted``."""
     return {
         "action": action,
         "release": {

@@ -205,7 +205,7 @@ class Publisher:
     ``on_fault`` is called with the fault of a post, and the other posts are published.
     """
 
-    AT_ONCE: ClassVar = 100
+    AT_ONCE: ClassVar[int] = 100
 
     _library: PostLibrary
     _clock: Clock

@@ -160,13 +160,19 @@ def sign(body: bytes, secret: str) -> str:
 
 
 def verify(body: bytes, signature: bytes | None, secrets: Iterable[str]) -> bool:
-    """Check that ``signature`` was made over ``body`` with one of ``secrets``."""
+    """Check that ``signature``, a header's value, was made over ``body`` with one of ``secrets``.
+
+    An empty secret verifies nothing. ``signature`` is ``None`` if the header is missing.
+
+    Raises:
+        TypeError: ``secrets`` is one text, and the signature has the right length.
+    """
     return SPECIFIED.is_signed(_keys(secrets), body, signature)
 
 
 def secret_tuple(secrets: Iterable[str]) -> tuple[str, ...]:
     """Return the secrets as a tuple; raise ``TypeError`` for one text, whose every letter would be a valid secret."""
-    if isinstance(secrets, str):
+    if isinstance(secrets, str | bytes):
         message = "one text instead of several secrets: pass a tuple, such as (secret,)"
         raise TypeError(message)
     return tuple(secrets)

@@ -76,11 +76,11 @@ def _some(_schedule: object, _attribute: object, value: tuple[int, ...]) -> None
 class Schedule(Automation):
     """A rule that starts runs at fixed times, for chosen repositories."""
 
-    plural: ClassVar = "schedules"
-    at_most: ClassVar = MAX_SCHEDULES
-    unknown: ClassVar = UNKNOWN_SCHEDULE
-    duplicate: ClassVar = DUPLICATE_SCHEDULE
-    decides: ClassVar = False
+    plural: ClassVar[str] = "schedules"
+    at_most: ClassVar[int] = MAX_SCHEDULES
+    unknown: ClassVar[Refusal] = UNKNOWN_SCHEDULE
+    duplicate: ClassVar[Refusal] = DUPLICATE_SCHEDULE
+    decides: ClassVar[bool] = False
 
     #: For people; 1 to 120 characters in one line.
     name: str

@@ -63,11 +63,11 @@ def _check_source_type(_trigger: object, _attribute: object, value: str) -> None
 class Trigger(Automation):
     """A rule that starts a run for matching events of an organization (specification 2.4)."""
 
-    plural: ClassVar = "event triggers"
-    at_most: ClassVar = MAX_TRIGGERS
-    unknown: ClassVar = UNKNOWN_TRIGGER
-    duplicate: ClassVar = DUPLICATE_TRIGGER
-    decides: ClassVar = True
+    plural: ClassVar[str] = "event triggers"
+    at_most: ClassVar[int] = MAX_TRIGGERS
+    unknown: ClassVar[Refusal] = UNKNOWN_TRIGGER
+    duplicate: ClassVar[Refusal] = DUPLICATE_TRIGGER
+    decides: ClassVar[bool] = True
 
     #: For people; may be empty.
     name: str = ""

@@ -164,7 +164,6 @@ async def shown(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
         "text": post_text(stored) or plain_text(stored.content),
         "social": social_card(stored.content_type, stored.markdown),
         "origin": origin,
-        "run_id": origin["runId"],
         **await _named(session, origin),
     }
     return pages.page(session, "post.html", context, title=stored.title, section="posts")

@@ -26,12 +26,7 @@ def sha_of(seed: str) -> str:
 
 
 def commit(
-    message: str,
-    *,
-    sha: str | None = None,
-    author: Author = ADA,
-    url: str | None = None,
-    distinct: bool = True,
+    message: str, *, sha: str | None = None, author: Author = ADA, url: str | None = None, distinct: bool = True
 ) -> Commit:
     sha = sha_of(message) if sha is None else sha
     return Commit(

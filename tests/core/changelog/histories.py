@@ -481,11 +481,7 @@ POSTS: Final[Mapping[str, tuple[Brief, ChangelogOptions]]] = {
     "a release of nothing": (evolve(_brief(), release=release("", prerelease=True)), ChangelogOptions()),
 }
 #: The histories that are compared in every content type.
-IN_POSTS: Final = (
-    "labels outweigh words, but no surely grave section",
-    "scopes of many",
-    "a release of everything",
-)
+IN_POSTS: Final = ("labels outweigh words, but no surely grave section", "scopes of many", "a release of everything")
 #: The histories whose whole post is compared.
 WRITTEN: Final = frozenset({
     *("a release of everything", "scopes of many", "updates of dependencies"),

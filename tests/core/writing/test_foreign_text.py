@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from writing_samples import Seen, brand, brief, commit, push, release, written
+from writing_samples import brand, brief, commit, push, release, rendered, written
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.forms import write_content
@@ -76,10 +76,10 @@ def test_no_foreign_text_becomes_a_tag_an_attribute_or_an_address(
     draft = write_content(evolve(brief(content_type, brand=voice), chapters=chapters))
     if isinstance(draft, Silence):
         return
-    seen = Seen(draft.markdown)
+    seen = rendered(draft.markdown)
     assert seen.tags <= _TAGS
-    assert seen.attributes <= _ATTRIBUTES
-    assert all(_SERVICE_LINKS.fullmatch(address) for address in seen.addresses)
+    assert {(tag, name) for tag, each in seen.seen for name in each} <= _ATTRIBUTES
+    assert all(_SERVICE_LINKS.fullmatch(address) for address in seen.values("href", "src"))
     assert re.search("[\u202a-\u202e\u2066-\u2069]", draft.title + draft.markdown) is None
 
 
@@ -87,7 +87,7 @@ def test_no_foreign_text_becomes_a_tag_an_attribute_or_an_address(
 @pytest.mark.parametrize("text", _HOSTILE)
 def test_what_was_meant_is_what_is_read(content_type: ContentType, text: str) -> None:
     line = f"Ring {one_line(text, 400)} done"
-    assert _letters(line) in _letters(Seen(written(content_type, f"feat: {line}").markdown).text)
+    assert _letters(line) in _letters(rendered(written(content_type, f"feat: {line}").markdown).text)
 
 
 def _letters(text: str) -> str:
@@ -100,7 +100,7 @@ def _letters(text: str) -> str:
 @example("*a _b_ [c](d) <e> `f` https://evil.example @ada #tag")
 def test_plain_text_reads_the_same_with_and_without_a_renderer(text: str) -> None:
     line = one_line(text, 200)
-    seen = Seen(f"• {inert(line)}")
+    seen = rendered(f"• {inert(line)}")
     assert seen.tags == {"p"}
     assert _letters(seen.text) == _letters(f"• {line}")
 
@@ -118,7 +118,7 @@ def test_plain_text_reads_the_same_with_and_without_a_renderer(text: str) -> Non
 )
 def test_places_that_look_for_addresses_and_names_find_none(text: str, shown: str) -> None:
     assert inactive(text) == shown
-    assert Seen(inert(text)).text.strip() == shown
+    assert rendered(inert(text)).text.strip() == shown
     assert text_of(inert(text)) == shown
 
 
@@ -132,5 +132,5 @@ def test_places_that_look_for_addresses_and_names_find_none(text: str, shown: st
 )
 def test_an_address_in_plain_text_is_what_it_was_after_rendering(url: str, shown: str) -> None:
     assert plain_url(url) == shown
-    assert Seen(plain_url(url)).text.strip() == shown
-    assert Seen(plain_url(url)).tags == {"p"}
+    assert rendered(plain_url(url)).text.strip() == shown
+    assert rendered(plain_url(url)).tags == {"p"}

@@ -164,9 +164,7 @@ _UNDOING: Final = push(
 )
 #: A release that reverts a change of an earlier release.
 _UNDONE: Final = Brief(
-    chapters=[
-        Chapter(repository="acme/kettle", events=[_UNDOING], undone={_UNDOING.commits[0].id: "v1.1.0"}),
-    ],
+    chapters=[Chapter(repository="acme/kettle", events=[_UNDOING], undone={_UNDOING.commits[0].id: "v1.1.0"})],
     release=release("v1.2.0"),
     previous_tag="v1.1.1",
 )

@@ -20,8 +20,7 @@ _SPRING: Final = "Adds a spring that closes it gently."
 
 def _change(*messages: str) -> Change:
     (change,) = reported_changes(
-        [push(*(commit(message, sha=f"{index:040x}") for index, message in enumerate(messages, 1)))],
-        ChangelogOptions(),
+        [push(*(commit(message, sha=f"{index:040x}") for index, message in enumerate(messages, 1)))], ChangelogOptions()
     )
     return change
 

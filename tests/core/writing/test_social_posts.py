@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from writing_samples import MONTH, Seen, brand, commit, push, release, written
+from writing_samples import MONTH, brand, commit, push, release, rendered, written
 
 from contentsvc_core.content.brand import ToneProfile
 from contentsvc_core.content.forms import write_content
@@ -30,7 +30,7 @@ _TEXTS = st.text(max_size=300) | st.sampled_from(
 
 def _counted(markdown: str) -> int:
     """Return the length of a post as X counts it: its text, and 23 for its URL."""
-    text = Seen(markdown).text.strip()
+    text = rendered(markdown).text.strip()
     link = _LINK.search(text)
     return weight(_LINK.sub("", text)) + (URL_WEIGHT + 1 if link else 0)
 
@@ -99,7 +99,7 @@ def test_fixes_are_among_the_points_even_of_many_features() -> None:
     assert len(points) == 5
     assert points[-1] == "• Stopped the drip"
     assert all(line.endswith("  ") for line in points[:-1])
-    assert "br" in Seen(markdown).tags
+    assert "br" in rendered(markdown).tags
     mixed = [
         *(f"feat: ring at {n} sharp" for n in range(3)),
         "fix: stop the drip",
@@ -205,21 +205,8 @@ def test_a_title_names_no_change_that_the_text_leaves_out(content_type: ContentT
 @pytest.mark.parametrize(
     ("sign", "weighs"),
     [
-        (0x0000, 1),
-        (0x10FF, 1),
-        (0x1100, 2),
-        (0x1FFF, 2),
-        (0x2000, 1),
-        (0x200D, 1),
-        (0x200E, 2),
-        (0x200F, 2),
-        (0x2010, 1),
-        (0x201F, 1),
-        (0x2020, 2),
-        (0x2031, 2),
-        (0x2032, 1),
-        (0x2037, 1),
-        (0x2038, 2),
+        *((sign, 1) for sign in (0x0000, 0x10FF, 0x2000, 0x200D, 0x2010, 0x201F, 0x2032, 0x2037)),
+        *((sign, 2) for sign in (0x1100, 0x1FFF, 0x200E, 0x200F, 0x2020, 0x2031, 0x2038)),
     ],
 )
 def test_a_sign_weighs_one_or_two_and_each_range_has_its_ends(sign: int, weighs: int) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from hashlib import sha1
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
 from attrs import evolve
+from tests.elements import Elements
 from tests.golden_text import check_text
 
 from contentsvc_adapters.markup import SafeMarkdown
@@ -134,39 +134,6 @@ def of_several(content_type: ContentType, events: Mapping[str, tuple[Event, ...]
     return draft
 
 
-@final
-class Seen(HTMLParser):
-    """The elements of a rendered post."""
-
-    def __init__(self, markdown: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.tags: set[str] = set()
-        self.attributes: set[tuple[str, str]] = set()
-        self.addresses: list[str] = []
-        self._text: list[str] = []
-        self.feed(_RENDERER.html(markdown))
-        self.close()
-
-    @property
-    def text(self) -> str:
-        return "".join(self._text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes.update((tag, name) for name, _ in attrs)
-        self.addresses += [value or "" for name, value in attrs if name in {"href", "src"}]
-
-    def handle_data(self, data: str) -> None:
-        self._text.append(data)
-
-    def handle_comment(self, data: str) -> None:
-        self.tags.add(f"!--{data}")
-
-    def handle_decl(self, decl: str) -> None:
-        self.tags.add(f"!{decl}")
-
-    def unknown_decl(self, data: str) -> None:
-        self.tags.add(f"!{data}")
-
-    def handle_pi(self, data: str) -> None:
-        self.tags.add(f"?{data}")
+def rendered(markdown: str) -> Elements:
+    """Return the elements of a rendered post."""
+    return Elements(_RENDERER.html(markdown))

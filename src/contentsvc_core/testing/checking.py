@@ -1,0 +1,64 @@
+"""What the checks of stores share: broken guarantees, answers in time, and cancelled calls."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from functools import partial
+from itertools import count
+from typing import Any, Final, TypeVar
+
+#: The time for which a check waits for a store, in seconds: a store that needs more has lost a lock or a connection.
+PATIENCE_S: Final = 30.0
+#: The most points at which a call is cancelled: a store waits some 10 times.
+TURNS: Final = 50
+
+_Answer = TypeVar("_Answer")
+
+
+def expect(guarantee: str, got: object, *, holds: bool) -> None:
+    """Check a guarantee; the cause of the error is the exception that the store raised, if any."""
+    if not holds:
+        raised = got if isinstance(got, BaseException) else None
+        message = f"the store breaks a guarantee: {guarantee} (got {got if raised is None else repr(raised)})"
+        raise AssertionError(message) from raised
+
+
+async def answers(guarantee: str, *calls: Awaitable[_Answer]) -> list[_Answer | BaseException]:
+    """Return what concurrent calls return or raise."""
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            return await asyncio.gather(*calls, return_exceptions=True)
+    except TimeoutError:
+        expect(guarantee, f"no answer in {PATIENCE_S:g} seconds", holds=False)
+        raise
+
+
+async def cancelled_at(turn: int, call: Coroutine[Any, Any, _Answer]) -> _Answer | BaseException:
+    """Return what a call returns or raises that is cancelled where it waits, ``turn`` times later than at first."""
+
+    async def cancelled() -> _Answer:
+        return await _Cancelled(turn, call)
+
+    (answer,) = await asyncio.gather(asyncio.create_task(cancelled()), return_exceptions=True)
+    return answer
+
+
+class _Cancelled:
+    def __init__(self, turn: int, call: Coroutine[Any, Any, Any]) -> None:
+        self._turn, self._call = turn, call
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        step: Callable[[], object] = partial(self._call.send, None)
+        for turn in count():
+            try:
+                waiting = step()
+            except StopIteration as stopped:
+                return stopped.value
+            if turn == self._turn and (task := asyncio.current_task()):
+                task.cancel()
+            try:
+                yield waiting
+            except BaseException as exc:  # noqa: BLE001  # of what is awaited: passed on
+                step = partial(self._call.throw, exc)
+            else:
+                step = partial(self._call.send, None)
+        raise AssertionError
