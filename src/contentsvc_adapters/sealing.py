@@ -103,7 +103,7 @@ def _fernet(text: str) -> Fernet:
     except ValueError:
         pass
     if len(text) < _SHORTEST:
-        message = f"the secret key is too short: a Fernet key, or any secret of at least {_SHORTEST} characters"
+        message = f"a key is too short: set CONTENTSVC_SECRET_KEY to a secret of at least {_SHORTEST} characters"
         raise UnusableKey(message)
     # RFC 5869; no salt, so that every node derives the same key.
     derived = HKDF(algorithm=SHA256(), length=32, salt=None, info=b"contentsvc sealing").derive(text.encode())

@@ -42,7 +42,7 @@ GROUPS: Final = {
         "changelog": _Command("content.changelogs", "changelog", "Publish or hide the public changelog."),
         "brand": _Command("content.brands", "brand", "Set the tone and audience of posts."),
         "style": _Command("content.house_style", "style", "Set the format of changelogs."),
-        "subscriber": _Command("content.subscribers", "subscriber", "List and remove e-mail subscribers."),
+        "subscriber": _Command("content.subscribers", "subscriber", "List and delete e-mail subscribers."),
     },
     "Watch": {
         "tail": _Command("watch.tail", "tail", "Follow the webhook log."),

@@ -2,17 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, cast, final
 
 import pytest
 from attrs import evolve
+from sqlalchemy import BigInteger, ColumnElement, bindparam
 from tests import sqlite
 from tests.api.furnished import operations
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.forwarding import Forwarding
 
 from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.dialects.sqlite import Sqlite
 from contentsvc_core import IssuedKey, Scope
 from contentsvc_core.access.keyed_requests import BUSY, KeyedRequest
 from contentsvc_core.content.posts import Post
@@ -20,6 +23,7 @@ from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.ports import KeyedRequests, PostLibrary
 from contentsvc_core.ports.access import RequestTransition
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.timestamps import to_ms
 
 POST: Final = {"title": "A lens", "markdown": "Clear.", "contentType": "changelog"}
 CREATED: Final[dict[str, tuple[dict[str, Any], str]]] = {
@@ -57,7 +61,9 @@ class _Forgetful:
         self._requests = requests
         self.lost = 0
 
-    async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
+    async def update(
+        self, key_prefix: str, name: str, transition: RequestTransition, *, now: datetime
+    ) -> KeyedRequest | Refusal | None:
         def kept(stored: KeyedRequest | None) -> KeyedRequest | Refusal | None:
             result = transition(stored)
             if isinstance(result, KeyedRequest) and result.answer is not None and not self.lost:
@@ -65,7 +71,7 @@ class _Forgetful:
                 raise StoreUnavailable
             return result
 
-        return await self._requests.update(key_prefix, name, kept)
+        return await self._requests.update(key_prefix, name, kept, now=now)
 
 
 @pytest.fixture
@@ -96,11 +102,20 @@ async def test_a_repeated_creation_gets_the_first_answer(acme: Caller, path: str
 
 
 @pytest.mark.parametrize("path", CREATED)
-async def test_a_creation_whose_answer_was_lost_is_not_made_twice(path: str, database: Database) -> None:
+async def test_a_creation_whose_answer_was_lost_is_not_made_twice(
+    path: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stores = sql_stores(database, SEALER)
     forgetful = _Forgetful(stores.keyed_requests)
     vars(stores)["keyed_requests"] = forgetful
     world = ApiWorld(stores=stores)
+    # The time for which a key is busy ends by the database's clock.
+    shared = bindparam("shared_now", callable_=lambda: to_ms(world.clock.now()), type_=BigInteger)
+
+    def now_ms(_: Sqlite) -> ColumnElement[int]:
+        return shared
+
+    monkeypatch.setattr(Sqlite, "now_ms", now_ms)
     acme = await world.caller()
     body, listed = CREATED[path]
     before = await number_of(acme, listed)

@@ -1,16 +1,19 @@
 """``KeyedRequests``: one update of a request at a time, also for a new key; seeds and answers are sealed."""
 
 import asyncio
-from datetime import datetime
+from datetime import datetime, timedelta
 
+import pytest
 from attrs import evolve
-from contract_values import IDS, RotatingSealer, Stores, later
+from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, later
 from sqlalchemy import text
 
-from contentsvc_adapters.sql import Database, sql_stores
-from contentsvc_core.access.keyed_requests import STILL_RUNNING, KeyedRequest, StoredAnswer
+from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_core.access.keyed_requests import BUSY, STILL_RUNNING, KeyedRequest, StoredAnswer, begun
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
+
+pytestmark = pytest.mark.usefixtures("shared_clock")
 
 ANSWER = StoredAnswer(status=201, headers=(("etag", '"é"'),), body='{"post": "ü"}')
 
@@ -23,7 +26,7 @@ def _request(name: str = "k", at: datetime = START, key_prefix: str = "csk_1") -
 
 async def put(stores: Stores, *requests: KeyedRequest) -> None:
     for request in requests:
-        await stores.keyed_requests.update(request.key_prefix, request.name, lambda _, new=request: new)
+        await stores.keyed_requests.update(request.key_prefix, request.name, lambda _, new=request: new, now=START)
 
 
 async def stored(stores: Stores, request: KeyedRequest) -> KeyedRequest | None:
@@ -33,7 +36,7 @@ async def stored(stores: Stores, request: KeyedRequest) -> KeyedRequest | None:
         found.append(current)
         return current
 
-    await stores.keyed_requests.update(request.key_prefix, request.name, look)
+    await stores.keyed_requests.update(request.key_prefix, request.name, look, now=START)
     return found[-1]
 
 
@@ -51,17 +54,19 @@ async def test_a_refusal_changes_nothing_and_a_forgotten_request_is_gone(stores:
     request = _request()
     await put(stores, request)
 
-    assert await stores.keyed_requests.update("csk_1", "k", lambda _: STILL_RUNNING) == STILL_RUNNING
+    assert await stores.keyed_requests.update("csk_1", "k", lambda _: STILL_RUNNING, now=START) == STILL_RUNNING
     assert await stored(stores, request) == request
 
     for _ in range(2):
-        assert await stores.keyed_requests.update("csk_1", "k", lambda _: None) is None
+        assert await stores.keyed_requests.update("csk_1", "k", lambda _: None, now=START) is None
     assert await stored(stores, request) is None
 
 
 async def _begin(stores: Stores, number: int) -> KeyedRequest | Refusal | None:
     new = evolve(_request(), execution=str(number))
-    return await stores.keyed_requests.update("csk_1", "k", lambda current: new if current is None else STILL_RUNNING)
+    return await stores.keyed_requests.update(
+        "csk_1", "k", lambda current: new if current is None else STILL_RUNNING, now=START
+    )
 
 
 async def test_of_parallel_requests_with_a_new_key_one_begins(stores: Stores) -> None:
@@ -79,6 +84,20 @@ async def test_of_parallel_requests_to_two_processes_of_a_postgresql_one_begins(
         await node.close()
 
     assert len([each for each in results if isinstance(each, KeyedRequest)]) == 1
+
+
+async def test_a_request_is_busy_by_the_databases_clock_whatever_the_clocks_of_its_processes_show(
+    databases: SqlStores,
+) -> None:
+    first = evolve(_request(at=later(minutes=9)), busy_until=later(minutes=9) + BUSY)
+    begin = databases.keyed_requests.update
+    await begin("csk_1", "k", lambda stored: begun(stored, first), now=first.at)
+
+    for passed, ahead in ((BUSY - timedelta(milliseconds=1), 30), (BUSY, -30)):
+        SHARED_CLOCK.at = START + passed
+        again = evolve(_request(at=later(minutes=ahead)), busy_until=later(minutes=ahead) + BUSY)
+        result = await begin("csk_1", "k", lambda stored, new=again: begun(stored, new), now=again.at)
+        assert (result == STILL_RUNNING) is (passed < BUSY)
 
 
 async def test_old_requests_are_swept_in_batches_and_others_stay(stores: Stores) -> None:

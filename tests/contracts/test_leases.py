@@ -1,4 +1,4 @@
-"""Leases of messages and mails end by the database's clock: the clocks of its processes may differ."""
+"""Leases and pauses of messages and mails end by the database's clock: the clocks of its processes may differ."""
 
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -41,7 +41,6 @@ async def test_a_message_is_leased_until_the_database_says_otherwise(databases: 
     (taken,) = await outbox.take([message.id], now=later(minutes=1), lease=_LEASE)
     await outbox.record(ended(lost))
     assert (taken.message.takes, await databases.journal.entries(acme.id)) == (2, [])
-    # After an outcome, only the time of the next attempt counts.
     await outbox.record(ended(taken, MessageStatus.PENDING, at=later(seconds=5)))
     assert await outbox.take([message.id], now=later(seconds=5), lease=_LEASE)
 
@@ -58,11 +57,37 @@ async def test_a_mail_is_leased_until_the_database_says_otherwise(databases: Sql
     assert not await mailbox.take(limit=9, now=later(minutes=9), lease=_LEASE)
     SHARED_CLOCK.at = later(minutes=1)
     (taken,) = await mailbox.take(limit=9, now=later(minutes=1), lease=_LEASE)
-    outcome = MailOutcome(status=MessageStatus.PENDING, due_at=later(seconds=5), error="not now")
+    outcome = MailOutcome(status=MessageStatus.PENDING, at=later(seconds=5), due_at=later(seconds=5), error="not now")
     await mailbox.record(taken, outcome)
     (again,) = await mailbox.take(limit=9, now=later(seconds=5), lease=_LEASE)
     await mailbox.requeue(again, due_at=START)
     assert await mailbox.take(limit=9, now=START, lease=_LEASE)
+
+
+@_CLOCKS
+@pytest.mark.usefixtures("shared_clock")
+async def test_pauses_between_attempts_end_by_the_databases_clock(databases: SqlStores, ahead: timedelta) -> None:
+    acme, outbox, mailbox = await tenant(databases), databases.outbox, databases.mailbox
+    await changelog_of(acme)
+    await requested(acme, "ann@example.org", at=later(minutes=-9))
+    endpoint = await added(acme)
+    messages = [await waiting(endpoint, databases, later(minutes=-9)) for _ in range(2)]
+    ids = [message.id for message in messages]
+    SHARED_CLOCK.at = START
+    (taken,) = await outbox.take(ids[:1], now=START, lease=_LEASE)
+    (mail,) = await mailbox.take(limit=9, now=START, lease=_LEASE)
+
+    at, again = START + ahead, START + ahead + timedelta(seconds=5)
+    failed = evolve(ended(taken, MessageStatus.PENDING, at=at), due_at=again, busy_until=again)
+    await outbox.record(failed)
+    await mailbox.record(mail, MailOutcome(status=MessageStatus.PENDING, at=at, due_at=again, error="not now"))
+
+    SHARED_CLOCK.at = later(milliseconds=4_999)
+    assert not await outbox.take(ids, now=later(minutes=9), lease=_LEASE)
+    assert not await mailbox.take(limit=9, now=later(minutes=9), lease=_LEASE)
+    SHARED_CLOCK.at = later(seconds=5)
+    assert len(await outbox.take(ids, now=later(seconds=5), lease=_LEASE)) == 2
+    assert len(await mailbox.take(limit=9, now=later(seconds=5), lease=_LEASE)) == 1
 
 
 @pytest.mark.usefixtures("shared_clock")

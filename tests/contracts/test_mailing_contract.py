@@ -80,7 +80,9 @@ async def confirmed(acme: Tenant, address: str, *, changelog_id: str | None = No
     # Its confirmation mail was sent.
     taken = await take(acme)
     for mail in taken:
-        await acme.stores.mailbox.record(mail, MailOutcome(status=MessageStatus.DELIVERED, due_at=later(minutes=1)))
+        await acme.stores.mailbox.record(
+            mail, MailOutcome(status=MessageStatus.DELIVERED, at=later(minutes=1), due_at=later(minutes=1))
+        )
     return made, new
 
 
@@ -137,7 +139,7 @@ async def test_an_address_is_stored_once_and_gets_another_mail_only_after_a_paus
     assert (second.token, second.subscriber.id) == (again, mail.subscriber.id)
     assert second.id != mail.id
     # The first mail was deleted: the owner of its lease writes nothing.
-    await acme.stores.mailbox.record(mail, MailOutcome(status=MessageStatus.DELIVERED, due_at=START))
+    await acme.stores.mailbox.record(mail, MailOutcome(status=MessageStatus.DELIVERED, at=START, due_at=START))
     assert len(await acme.stores.subscribers.subscribers(acme.id)) == 1
 
 
@@ -184,7 +186,9 @@ async def test_the_last_error_of_each_address_is_known(acme: Tenant) -> None:
     mailbox = acme.stores.mailbox
     assert await mailbox.errors(acme.id) == {}
     [mail] = await take(acme)
-    refused = MailOutcome(status=MessageStatus.FAILED, due_at=later(minutes=2), error="550 no such user")
+    refused = MailOutcome(
+        status=MessageStatus.FAILED, at=later(minutes=2), due_at=later(minutes=2), error="550 no such user"
+    )
     await mailbox.record(mail, refused)
 
     assert await mailbox.errors(acme.id) == {mail.subscriber.id: "550 no such user"}
@@ -270,17 +274,17 @@ async def test_a_mail_is_taken_by_one_and_again_when_its_lease_has_ended(acme: T
     [again] = await take(acme, at=at + _LEASE)
     assert (again.id, again.attempts, again.takes) == (taken[0].id, 1, 2)
     # The first lease has ended: its owner no longer owns the mail.
-    await mailbox.record(taken[0], MailOutcome(status=MessageStatus.DELIVERED, due_at=at))
+    await mailbox.record(taken[0], MailOutcome(status=MessageStatus.DELIVERED, at=at, due_at=at))
     await mailbox.requeue(again, due_at=at + _LEASE)
     [third] = await take(acme, at=at + _LEASE)
     # Only an attempt with an outcome counts.
     assert third.attempts == 1
-    outcome = MailOutcome(status=MessageStatus.PENDING, due_at=later(hours=1), error="not now")
+    outcome = MailOutcome(status=MessageStatus.PENDING, at=at + _LEASE, due_at=later(hours=1), error="not now")
     await mailbox.record(third, outcome)
     assert await take(acme, at=later(minutes=59)) == []
     [fourth] = await take(acme, at=later(hours=1))
     assert fourth.attempts == 2
-    await mailbox.record(fourth, MailOutcome(status=MessageStatus.DELIVERED, due_at=later(hours=1)))
+    await mailbox.record(fourth, MailOutcome(status=MessageStatus.DELIVERED, at=later(hours=1), due_at=later(hours=1)))
     assert await take(acme, at=later(days=9)) == []
 
 

@@ -331,7 +331,7 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
     "sweep of claims": lambda shelf: shelf.stores.journal.sweep_claims(before=later(days=1), limit=9),
     "sweep of windows": lambda shelf: shelf.stores.rate_limits.sweep(before=later(days=1), limit=9),
     "sweep of keyed requests": lambda shelf: shelf.stores.keyed_requests.sweep(before=later(days=1), limit=9),
-    "keyed request": lambda shelf: shelf.stores.keyed_requests.update("csk_1", "other", lambda _: None),
+    "keyed request": lambda shelf: shelf.stores.keyed_requests.update("csk_1", "other", lambda _: None, now=later()),
     "limit": lambda shelf: shelf.stores.rate_limits.update(
         Bucket.of_key(RATES[0], "csk_1"), lambda window: hit(window, RATES[0], later())
     ),

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import pytest
-from contract_values import Tenant, later, push, tenant
+from contract_values import Tenant, a_post, later, push, tenant
 from sqlalchemy import text
 from structlog.testing import capture_logs
 from tests.contracts.conftest import Opening
@@ -119,6 +119,25 @@ def test_the_log_names_the_document() -> None:
 
     named = {"organization_id": "org_1", "kind": "post", "document_id": "post_1"}
     assert lines == [{"event": "search document given up", "log_level": "error", "tries": 3, **named}]
+
+
+async def test_documents_that_only_new_nodes_know_are_left_to_them(acme: Tenant, sql: SqlStores) -> None:
+    run = await acme.taken()
+    await sql.ledger.complete(run, a_post(acme.id, run.created_at, id="post_1"), once=None)
+    await _execute(sql, "UPDATE events SET data = substr(data, 2) WHERE delivery_id = 'D-1'")
+    await sql.search.catch_up(limit=99)
+    await _execute(sql, "UPDATE posts SET content_type = 'a_new_type', title = 'new'")
+    await _execute(
+        sql,
+        "INSERT INTO search_pending (organization_id, kind, document_id, version)"
+        " SELECT id, 'a_new_kind', 'doc_1', 1 FROM organizations",
+    )
+
+    for _ in range(TRIES + 1):
+        assert await sql.search.catch_up(limit=99) == 0
+        await _expire(sql)
+
+    assert await _pending(sql) == [("doc_1", 0), ("post_1", 0)]
 
 
 async def test_a_document_that_was_given_up_is_tried_again_when_it_changes(acme: Tenant, sql: SqlStores) -> None:

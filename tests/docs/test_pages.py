@@ -130,7 +130,7 @@ _NEEDS_A_CODE_HOST: Final = {"integration reconcile", "integration delete"}
 #: They need a server, another repository, or completed runs.
 _ALONE: Final = {"preview", "init", "serve", "mcp", "history", "send", "tail", "post list", "demo", "login", "listen"}
 #: Readers subscribe on the public page; ``tests/drivers/test_subscriber_command.py`` runs these.
-_NEEDS_A_READER: Final = {"subscriber list", "subscriber remove"}
+_NEEDS_A_READER: Final = {"subscriber list", "subscriber delete"}
 #: It needs time between two mails; ``tests/drivers/test_endpoint_command.py`` runs it.
 _NEEDS_TIME: Final = {"endpoint confirm"}
 NOT_RUN: Final = _NEEDS_TIME | _NEEDS_A_READER | _ALONE | _NEEDS_A_BRAND | _NEEDS_A_POST | _NEEDS_A_CODE_HOST

@@ -386,7 +386,7 @@ def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
     assert findings_of().one("key") == ("fault", "CONTENTSVC_SECRET_KEY does not decrypt 1 of 1 stored secrets")
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "hunter2")
     found = findings_of()
-    assert found.all("key")[0]["found"].startswith("the secret key is too short")
+    assert found.all("key")[0]["found"].startswith("a key is too short: set CONTENTSVC_SECRET_KEY to")
     assert "hunter2" not in json.dumps(found.body)
     monkeypatch.delenv("CONTENTSVC_SECRET_KEY")
     (folder / "contentsvc.db.key").chmod(0o644)

@@ -508,7 +508,7 @@ def log_page(numbers: Iterable[int], *, page: int = 1, pages: int = 1) -> tuple[
 
 def test_the_log_of_a_server_is_followed_beyond_an_outage_and_a_page(scripted: Scripted) -> None:
     scripted.script = [
-        log_page([0]),
+        *[log_page([0])] * 2,
         *[(503, NO_HEADERS, "{}")] * 8,
         # No entry of the newest page is known: two pages are read, and entry 51 is on both.
         log_page(range(150, 50, -1), pages=2),
@@ -534,7 +534,7 @@ def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted
         return 200, {}, json.dumps({"log": log_entry(number, status=status), "explanation": {}})
 
     scripted.script = [
-        (200, {}, json.dumps({"logs": first, "pagination": {"currentPage": 1, "totalPages": 1}})),
+        *[(200, {}, json.dumps({"logs": first, "pagination": {"currentPage": 1, "totalPages": 1}}))] * 2,
         *pages,
         # The tenth request for the newest entries is followed by requests for the old ones.
         *[log_page(range(102, 2, -1))] * 9,
@@ -553,6 +553,22 @@ def test_an_old_pending_entry_of_a_server_is_printed_again_when_it_ends(scripted
     assert [each.path for each in scripted.requests if "log_" in each.path] == [
         f"/v1/webhook-logs/log_{id_}" for id_ in (0, 1, 0)
     ]
+
+
+def test_of_a_server_failed_entries_are_printed_also_if_they_were_pending(scripted: Scripted) -> None:
+    def page(*statuses: str) -> tuple[int, dict[str, str], str]:
+        entries = [log_entry(number, status=status) for number, status in enumerate(statuses)]
+        return 200, {}, json.dumps({"logs": entries, "pagination": {"currentPage": 1, "totalPages": 1}})
+
+    scripted.script = [page(), page("pending"), page("pending", "pending"), page("failed", "failed"), (401, {}, "{}")]
+
+    done = scripted.run("tail", "--json", "--status", "failed")
+
+    assert [(each["id"], each["status"]) for each in map(json.loads, done.stdout.splitlines())] == [
+        ("log_1", "failed"),
+        ("log_0", "failed"),
+    ]
+    assert [each.query["status"] for each in scripted.requests[:3]] == ["failed", "pending", "failed,pending"]
 
 
 @pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])

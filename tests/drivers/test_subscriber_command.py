@@ -41,14 +41,14 @@ def test_subscribers_are_listed_and_deleted() -> None:
     ]
     # Neither tokens nor digests leave the database.
     assert set(listed[0]) == {"address", "changelog", "status", "createdAt", "confirmedAt", "mailError"}
-    assert command("subscriber", "remove", *mine, "Ann@example.org") == {"address": "ann@example.org", "removed": 1}
+    assert command("subscriber", "delete", *mine, "Ann@example.org") == {"address": "ann@example.org", "deleted": 1}
     assert [each["address"] for each in command("subscriber", "list", *mine)] == ["bob@example.org"]
 
 
 def test_an_unknown_subscriber_is_named() -> None:
-    again = invoke("subscriber", "remove", "--organization", "acme", "ann@example.org")
+    again = invoke("subscriber", "delete", "--organization", "acme", "ann@example.org")
     assert (again.exit_code, "'ann@example.org' is not subscribed" in again.output) == (1, True)
-    wrong = invoke("subscriber", "remove", "--organization", "acme", "ann")
+    wrong = invoke("subscriber", "delete", "--organization", "acme", "ann")
     assert (wrong.exit_code, "'ann' is not an e-mail address" in wrong.output) == (1, True)
 
 

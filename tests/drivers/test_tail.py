@@ -147,6 +147,21 @@ async def test_an_old_pending_entry_is_returned_at_its_end() -> None:
     assert [id_ for _ in range(40) for id_ in await log.new()] == ["01"]
 
 
+async def test_an_entry_that_was_pending_before_the_start_or_outside_the_search_is_returned_when_it_fails() -> None:
+    log = Log(LogSearch(statuses=[LogStatus.FAILED]))
+    await log.write(entry(1, status=LogStatus.PENDING), entry(2, at_s=3600))
+    assert await log.start(10) == []
+    await log.write(entry(3, at_s=3600, status=LogStatus.PENDING))
+    assert [await log.new() for _ in range(20)] == [[]] * 20
+    # An hour later.
+    await log.write(entry(4, at_s=7200))
+
+    for number in (1, 3):
+        await log.stores.journal.finish(entry(number, status=LogStatus.FAILED))
+
+    assert sorted([id_ for _ in range(40) for id_ in await log.new()]) == ["01", "03"]
+
+
 def test_a_second_ctrl_c_ends_the_command_while_it_closes_the_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command_handler: None
 ) -> None:

@@ -109,6 +109,31 @@ async def test_an_outcome_is_stored_after_an_outage_and_the_message_is_not_repea
     assert await office.turn() == []
 
 
+async def test_a_message_whose_sending_has_a_fault_is_retried_like_a_refused_one_until_it_fails(office: Office) -> None:
+    stores, clock, ids = office.world.stores, office.world.clock, office.world.ids
+    await office.asked_for()
+
+    async def fails() -> None:
+        raise ZeroDivisionError
+
+    sender: Any = Between(office.receiver, "send", fails, times=MAX_ATTEMPTS)
+    faulty = Dispatcher(stores.outbox, stores.recipients, sender, clock, ids)
+    for number in range(MAX_ATTEMPTS):
+        (taken,) = await faulty.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+        with pytest.raises(ZeroDivisionError):
+            await faulty.send(taken)
+        (entry,) = await office.log()
+        reason = entry.error_message or entry.reason or ""
+        assert "the server's log has the fault" in reason
+        assert f"attempt {number + 1} of 8" in (entry.reason or "")
+        assert entry.status.value == ("pending" if number + 1 < MAX_ATTEMPTS else "failed")
+        clock.advance(timedelta(hours=12))
+
+    assert await office.turn() == []
+    # The fault is the service's, not the endpoint's.
+    assert (await office.standing()).failures == 0
+
+
 async def test_a_message_is_signed_sent_and_logged(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     message_id = await office.asked_for()
 

@@ -477,6 +477,26 @@ async def test_each_fault_of_a_batch_is_reported_once(office: Office, monkeypatc
     assert [str(fault) for fault in office.faults] == ["torn", "worn"]
 
 
+async def test_mails_whose_sending_has_a_fault_are_retried_and_fail_after_the_last_attempt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with Office.opened() as office:
+        await office.enter("ann@example.org")
+
+        async def send(*_: object) -> Sequence[SentLetter]:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(SmtpSender, "send", send)
+        turns = 0
+        while await office.mailer.turn():
+            turns += 1
+            office.wait(timedelta(hours=12))
+
+        assert (turns, len(office.faults), len(office.outcomes)) == (MAX_ATTEMPTS, MAX_ATTEMPTS, MAX_ATTEMPTS)
+        errors = await office.reader.world.stores.mailbox.errors(office.reader.acme.organization.id)
+        assert set(errors.values()) == {"the mail could not be sent: the server's log has the fault"}
+
+
 @pytest.mark.parametrize(("code", "posting"), [(550, MailResult.REFUSED), (450, MailResult.RETRY)])
 async def test_mails_that_the_server_refuses_for_good_have_failed_and_are_reported_without_an_address(
     code: int, posting: MailResult

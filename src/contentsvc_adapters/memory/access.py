@@ -99,7 +99,10 @@ class MemoryRateLimitStore(MemoryStore):
 
 @final
 class MemoryKeyedRequests(MemoryStore):
-    async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
+    async def update(
+        self, key_prefix: str, name: str, transition: RequestTransition, *, now: datetime
+    ) -> KeyedRequest | Refusal | None:
+        del now  # one process has one clock
         requests = self._state.keyed_requests
         result = transition(requests.get((key_prefix, name)))
         if result is None:

@@ -15,7 +15,7 @@ from contentsvc_core.access.window import Verdict, Window
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.ports.access import RequestTransition, Transition
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.timestamps import to_ms
+from contentsvc_core.timestamps import from_ms, to_ms
 
 
 @final
@@ -58,18 +58,20 @@ def _window(bucket: str, stored: str) -> Window:
 class SqlKeyedRequests(SealedSqlStore):
     @writing
     def update(
-        self, connection: Connection, key_prefix: str, name: str, transition: RequestTransition
+        self, connection: Connection, key_prefix: str, name: str, transition: RequestTransition, *, now: datetime
     ) -> KeyedRequest | Refusal | None:
         # Not a row lock: at first there is no row.
         self._database.dialect.lock(connection, f"idempotency key {key_prefix} {name}")
         own = (keyed_requests.c.key_prefix == key_prefix) & (keyed_requests.c.name == name)
-        row = connection.execute(select(keyed_requests).where(own)).first()
-        stored = None if row is None else self._read(row)
+        shared, now_ms = self._database.dialect.now_ms(), to_ms(now)
+        row = connection.execute(select(keyed_requests, shared.label("shared")).where(own)).first()
+        stored = None if row is None else self._read(row, now_ms)
         result = transition(stored)
         if result is None:
             connection.execute(delete(keyed_requests).where(own))
         elif isinstance(result, KeyedRequest) and result != stored:
-            values = self._row(result)
+            busy = {"busy_until": shared + (to_ms(result.busy_until) - now_ms)}
+            values = {**self._row(result), **busy}
             change = self._database.dialect.insert(keyed_requests).values(**values)
             connection.execute(change.on_conflict_do_update(index_elements=["key_prefix", "name"], set_=values))
         return result
@@ -81,10 +83,12 @@ class SqlKeyedRequests(SealedSqlStore):
         # With the condition, PostgreSQL reads the index for the deletion as well.
         return await self._database.change(sweeping(self._database.dialect, keyed_requests, oldest).where(old))
 
-    def _read(self, row: AnyRow) -> KeyedRequest:
+    def _read(self, row: AnyRow, now_ms: int) -> KeyedRequest:
         answer = None if row.sealed_answer is None else self._sealer.open(row.sealed_answer)
         stored_answer = None if answer is None else msgspec.json.decode(answer, type=StoredAnswer)
-        return read_row(KeyedRequest, row, seed=self._sealer.open(row.sealed_seed), answer=stored_answer)
+        busy_until = from_ms(row.busy_until - row.shared + now_ms)
+        seed = self._sealer.open(row.sealed_seed)
+        return read_row(KeyedRequest, row, seed=seed, answer=stored_answer, busy_until=busy_until)
 
     def _row(self, request: KeyedRequest) -> dict[str, Any]:
         row = row_of(request)

@@ -30,8 +30,9 @@ from contentsvc_adapters.sql.store import (
     SealedSqlStore,
     distinct_values,
     has_value,
+    held,
     is_free,
-    leasing,
+    outcome_values,
     reading,
     released,
     sweeping,
@@ -182,7 +183,7 @@ class SqlMailbox(SealedSqlStore):
         taking = (
             update(mails)
             .where(mails.c.id.in_(free))
-            .values(takes=mails.c.takes + 1, **leasing(dialect, lease // MILLISECOND, now_ms=to_ms(now)))
+            .values(takes=mails.c.takes + 1, **held(dialect, lease // MILLISECOND, now_ms=to_ms(now)))
             .returning(mails.c.id)
         )
         columns = [mails.c[name].label(f"mail_{name}") for name in mails.c.keys()]  # noqa: SIM118  # no mapping
@@ -217,7 +218,9 @@ class SqlMailbox(SealedSqlStore):
 
     async def record(self, taken: LeasedMail, outcome: MailOutcome) -> None:
         ending = _changing(taken).values(
-            status=outcome.status.value, attempts=taken.attempts, error=outcome.error, **released(outcome.due_at)
+            attempts=taken.attempts,
+            error=outcome.error,
+            **outcome_values(self._database.dialect, outcome.status, at=outcome.at, due_at=outcome.due_at),
         )
         await self._database.change(ending)
 

@@ -11,7 +11,7 @@ from contentsvc_core.timestamps import iso_ms
 
 @click.group()
 def subscriber() -> None:
-    """List and remove the e-mail subscribers of public changelogs."""
+    """List and delete the e-mail subscribers of public changelogs."""
 
 
 @subscriber.command("list")
@@ -34,7 +34,7 @@ def list_subscribers(organization: str) -> None:
 @ORGANIZATION
 @click.argument("address")
 @JSON
-def remove(organization: str, address: str) -> None:
+def delete(organization: str, address: str) -> None:
     """Delete an address with all its subscriptions and mails."""
     normal = read_address(address)
     if normal is None:
@@ -47,7 +47,7 @@ def remove(organization: str, address: str) -> None:
     removed = with_app(work)
     if not removed:
         fail(f"'{normal}' is not subscribed")
-    show({"address": normal, "removed": removed})
+    show({"address": normal, "deleted": removed})
 
 
 def _body(subscriber: Subscriber, slugs: dict[str, str], error: str | None) -> dict[str, Any]:

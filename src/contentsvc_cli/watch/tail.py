@@ -5,12 +5,13 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from datetime import timedelta
 from itertools import count
 from typing import Any, Final, final
 
 import click
+from attrs import evolve
 from rich.text import Text
 
 from contentsvc_cli.searching import SINCE, newer_than
@@ -147,16 +148,20 @@ def _follow_server(api: Api, earlier: int, since: str, *, as_json: bool, **filte
                 terminal.print(_line(remote_row(entry), entry["integrationType"]), soft_wrap=True)
         sys.stdout.flush()
 
+    wanted = filters["status"]
     newest = api.list("/v1/webhook-logs", "logs", max(earlier, _NEWEST), **filters)
-    statuses: dict[str, str] = {entry["id"]: entry["status"] for entry in newest}
     show(newest[:earlier])
+    # Pending entries are followed, whatever statuses are shown: they may end with one of those.
+    waiting = api.list("/v1/webhook-logs", "logs", _PENDING, **filters | {"status": [_IS_PENDING]})
+    filters["status"] = [*wanted, _IS_PENDING] if wanted else wanted
+    statuses: dict[str, str] = {entry["id"]: entry["status"] for entry in [*newest, *waiting]}
     outage = _Outage("server")
     pending: deque[str] = deque(maxlen=_PENDING)
     for poll in count(1):
         time.sleep(_ASK_EVERY_S)
         try:
             newest = _newest_until(api, statuses, filters)
-            ended = [] if poll % _PENDING_EVERY else _ended(api, pending, filters["status"])
+            ended = [] if poll % _PENDING_EVERY else _ended(api, pending)
         except Unavailable as exc:
             outage.report(exc.message)
             continue
@@ -164,13 +169,13 @@ def _follow_server(api: Api, earlier: int, since: str, *, as_json: bool, **filte
         # By id: an entry that arrives between two pages shifts the others, and one of them is on both.
         by_id = {entry["id"]: entry for entry in newest}
         changed = [entry for entry in by_id.values() if statuses.get(entry["id"]) != entry["status"]]
-        show([*changed, *ended])
+        show([entry for entry in [*changed, *ended] if not wanted or entry["status"] in wanted])
         pending += [id_ for id_, status in statuses.items() if status == _IS_PENDING and id_ not in by_id]
         # Older entries are not listed again.
         statuses = {id_: entry["status"] for id_, entry in by_id.items()}
 
 
-def _ended(api: Api, pending: deque[str], statuses: Collection[str]) -> list[dict[str, Any]]:
+def _ended(api: Api, pending: deque[str]) -> list[dict[str, Any]]:
     """Return those of the next pending entries that have ended, and remove them."""
     from contentsvc_cli.remote import NotFound, Unavailable  # noqa: PLC0415  # as above
 
@@ -187,8 +192,7 @@ def _ended(api: Api, pending: deque[str], statuses: Collection[str]) -> list[dic
         pending.rotate(-1)
         if entry["status"] != _IS_PENDING:
             pending.pop()
-            if not statuses or entry["status"] in statuses:
-                ended.append(entry)
+            ended.append(entry)
     return ended
 
 
@@ -289,6 +293,8 @@ class LogFollower:
         self._read_model = read_model
         self._organization_id = organization_id
         self._search = search
+        # Pending entries are followed, whatever statuses are shown: they may end with one of those.
+        self._followed = evolve(search, statuses=[*search.statuses, LogStatus.PENDING]) if search.statuses else search
         self._page = page
         #: Cursor of the newest entry, matching or not. Only late entries can appear before it.
         self._newest: Cursor | None = None
@@ -300,8 +306,9 @@ class LogFollower:
         self._newest = await self._find_newest()
         if self._newest is None:
             return ()
-        first = await self._log(earlier) if earlier else []
-        for entry in [*first, *await self._since(self._newest, _LONG)]:
+        first = await self._log(self._search, earlier) if earlier else []
+        pending = await self._log(evolve(self._search, statuses=[LogStatus.PENDING]), _PENDING)
+        for entry in [*pending[::-1], *first, *await self._since(self._newest, _LONG)]:
             self._note(entry)
         return first[::-1]
 
@@ -349,14 +356,13 @@ class LogFollower:
         page: Sequence[ListedEntry] = ()
         while not entries or len(page) == self._page:
             end = Cursor.of(page[-1]) if page else None
-            page = await self._log(self._page, before=end, after=after)
+            page = await self._log(self._followed, self._page, before=end, after=after)
             if not page:
                 break
             entries += page
         return entries[::-1]
 
-    async def _log(self, limit: int, *, before: Cursor | None = None, after: Cursor | None = None) -> list[ListedEntry]:
-        entries = await self._read_model.log(
-            self._organization_id, self._search, limit=limit, before=before, after=after
-        )
-        return list(entries)
+    async def _log(
+        self, search: LogSearch, limit: int, *, before: Cursor | None = None, after: Cursor | None = None
+    ) -> list[ListedEntry]:
+        return list(await self._read_model.log(self._organization_id, search, limit=limit, before=before, after=after))

@@ -91,6 +91,7 @@ class LeasedMail:
 @frozen(kw_only=True)
 class MailOutcome:
     status: MessageStatus
+    at: datetime
     due_at: datetime
     error: str | None = None
 

@@ -58,9 +58,12 @@ class RateLimitStore(Protocol):
 class KeyedRequests(Protocol):
     """The requests with an idempotency key; seeds and answers are sealed. The core has the rules."""
 
-    async def update(self, key_prefix: str, name: str, transition: RequestTransition) -> KeyedRequest | Refusal | None:
+    async def update(
+        self, key_prefix: str, name: str, transition: RequestTransition, *, now: datetime
+    ) -> KeyedRequest | Refusal | None:
         """Apply a transition to the request with an idempotency key, and return its result.
 
+        The database measures ``busy_until`` by its own clock: the transition gets it by the clock that shows ``now``.
         Read and write are exclusive among all processes, for a new key, too. The same request is not written. The
         transition awaits nothing and may be called more than once: if the connection is lost at the commit, it is
         applied again.

@@ -8,6 +8,7 @@ from typing import Final, assert_never, final
 
 from attrs import evolve, field, frozen
 
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.outgoing.chats import chat_bytes
 from contentsvc_core.outgoing.events import Occurrence, endpoint_disabled
@@ -45,6 +46,8 @@ LEASE: Final = timedelta(seconds=60)
 #: The same for a message by mail: a slow mail server may take two minutes for all addresses of an endpoint.
 MAIL_LEASE: Final = timedelta(minutes=5)
 _NO_SECRET: Final = NotSent(error="nothing was sent: the endpoint's secret cannot be opened with the keys that are set")
+#: An unexpected exception counts as an attempt, so that a message which always fails ends.
+_FAULT: Final = NotSent(error="the message could not be sent: the server's log has the fault", counts=False)
 _NO_MAIL: Final = NotSent(error="nothing was sent: CONTENTSVC_SMTP_URL is not set")
 _NONE_CONFIRMED: Final = NotSent(
     error="nothing was sent: no address of the endpoint is confirmed", is_final=True, counts=False
@@ -100,13 +103,24 @@ class Dispatcher:
         return await self._outbox.take(ids, now=now, lease=LEASE, mail_lease=MAIL_LEASE)
 
     async def send(self, taken: LeasedMessage) -> AttemptResult:
-        """Send a message, and store the outcome. Without an outcome, it is sent again when its lease has ended."""
+        """Send a message, and store the outcome. Without an outcome, it is sent again when its lease has ended.
+
+        An unexpected fault of sending is raised after its outcome is stored: the message is retried like a refused one.
+        """
         begun_at = self._clock.now()
-        result, delivered_to = await self._sent(taken, begun_at)
+        fault: Exception | None = None
+        try:
+            result, delivered_to = await self._sent(taken, begun_at)
+        except StoreUnavailable:
+            raise
+        except Exception as exc:  # noqa: BLE001  # raised below
+            fault, result, delivered_to = exc, _FAULT, taken.message.delivered_to
         log = begun_log(taken, log_id=self._ids.new_id("log_"), at=begun_at)
         attempted, outcome = self._attempted(taken, result, log)
         attempted = evolve(attempted, delivered_to=delivered_to)
         await until_stored(partial(self._outbox.record, attempted), self._pause)
+        if fault is not None:
+            raise fault
         return outcome
 
     async def _sent(self, taken: LeasedMessage, at: datetime) -> tuple[Answer | NotSent, Sequence[str]]:

@@ -30,7 +30,7 @@ class Idempotency:
             execution=self._ids.new_id(""),
             busy_until=now + BUSY,
         )
-        request = await self._requests.update(key_prefix, name, lambda stored: begun(stored, new))
+        request = await self._requests.update(key_prefix, name, lambda stored: begun(stored, new), now=now)
         assert request is not None  # a request that begins is stored
         return request
 
@@ -44,5 +44,8 @@ class Idempotency:
     async def end(self, request: KeyedRequest, answer: StoredAnswer | None, *, refused: bool = False) -> None:
         """End an execution; ``None``: its outcome is unknown, and a repeated request is executed again."""
         await self._requests.update(
-            request.key_prefix, request.name, lambda stored: ended(stored, request.execution, answer, refused=refused)
+            request.key_prefix,
+            request.name,
+            lambda stored: ended(stored, request.execution, answer, refused=refused),
+            now=self._clock.now(),
         )

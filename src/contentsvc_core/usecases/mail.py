@@ -31,6 +31,7 @@ _SEALED: Final = "nothing was sent: the subscriber's secret cannot be opened wit
 _UNREADABLE: Final = SentLetter(
     posting=MailResult.RETRY, error="nothing was sent: a post or its changelog cannot be read"
 )
+_FAULT: Final = SentLetter(posting=MailResult.RETRY, error="the mail could not be sent: the server's log has the fault")
 
 
 @final
@@ -79,12 +80,18 @@ class Mailer:
             if isinstance(letter, Letter):
                 ready.append((mail, letter))
             else:
-                await self._mailbox.record(mail, MailOutcome(status=MessageStatus.FAILED, due_at=now, error=letter))
+                await self._mailbox.record(
+                    mail, MailOutcome(status=MessageStatus.FAILED, at=now, due_at=now, error=letter)
+                )
         for fault in faults.values():
             self._on_fault(fault)
         if not ready:
             return len(taken)
-        sent = await self._sender.send([letter for _, letter in ready])
+        try:
+            sent = await self._sender.send([letter for _, letter in ready])
+        except Exception as exc:  # noqa: BLE001  # a mail that always fails must end
+            self._on_fault(exc)
+            sent = [_FAULT] * len(ready)
         outcomes = [_without_address(posted, letter) for (_, letter), posted in zip(ready, sent, strict=True)]
         self._on_posted(outcomes)
         for (mail, _), posted in zip(ready, outcomes, strict=True):
@@ -154,13 +161,13 @@ class Mailer:
         now = self._clock.now()
         match posted.posting:
             case MailResult.SENT:
-                outcome = MailOutcome(status=MessageStatus.DELIVERED, due_at=now)
+                outcome = MailOutcome(status=MessageStatus.DELIVERED, at=now, due_at=now)
             case MailResult.REFUSED:
-                outcome = MailOutcome(status=MessageStatus.FAILED, due_at=now, error=posted.error)
+                outcome = MailOutcome(status=MessageStatus.FAILED, at=now, due_at=now, error=posted.error)
             case MailResult.RETRY:
                 again = next_attempt_at(mail.id, mail.attempts, NotSent(error=posted.error or ""), now)
                 status = MessageStatus.FAILED if again is None else MessageStatus.PENDING
-                outcome = MailOutcome(status=status, due_at=whole_ms(again or now), error=posted.error)
+                outcome = MailOutcome(status=status, at=now, due_at=whole_ms(again or now), error=posted.error)
             case MailResult.NOT_TRIED:
                 await self._mailbox.requeue(mail, due_at=now)
                 return

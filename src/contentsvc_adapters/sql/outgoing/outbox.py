@@ -31,10 +31,11 @@ from contentsvc_adapters.sql.store import (
     SealedSqlStore,
     distinct_values,
     has_value,
+    held,
     is_free,
     is_own,
-    leasing,
     of_organization,
+    outcome_values,
     released,
     sweeping,
     writing,
@@ -149,7 +150,7 @@ class SqlOutbox(SealedSqlStore):
             .where(webhook_messages.c.id.in_(free))
             .values(
                 takes=webhook_messages.c.takes + 1,
-                **leasing(self._database.dialect, lease_ms, now_ms=to_ms(now)),
+                **held(self._database.dialect, lease_ms, now_ms=to_ms(now)),
                 occurred_at=func.coalesce(webhook_messages.c.occurred_at, to_ms(now)),
             )
             .returning(webhook_messages.c.id)
@@ -201,9 +202,8 @@ class SqlOutbox(SealedSqlStore):
     def record(self, connection: Connection, attempted: Attempted) -> None:
         message, log = attempted.taken.message, attempted.log
         ending = _changing(attempted.taken).values(
-            status=attempted.status.value,
             attempts=message.attempts,
-            **released(attempted.due_at),
+            **outcome_values(self._database.dialect, attempted.status, at=attempted.at, due_at=attempted.due_at),
             log_id=log.id,
             logged_at=to_ms(log.created_at),
             delivered_to=json_of(attempted.delivered_to) if attempted.delivered_to else None,
@@ -229,20 +229,21 @@ class SqlOutbox(SealedSqlStore):
             if switched and attempted.event is not None:
                 enqueue(connection, self._database.dialect, [attempted.event])
         if attempted.busy_until is not None:
-            connection.execute(self._delaying(message, to_ms(attempted.busy_until)), {"now": to_ms(attempted.at)})
+            connection.execute(self._delaying(message, to_ms(attempted.busy_until), now_ms=to_ms(attempted.at)))
         if message.log_id is None:
             add_entry(connection, self._database.dialect, log)
         else:
             connection.execute(finishing(log))
 
-    def _delaying(self, message: Message, until_ms: int) -> Update:
+    def _delaying(self, message: Message, until_ms: int, *, now_ms: int) -> Update:
         waiting = select(webhook_messages.c.id).where(
             webhook_messages.c.endpoint_id == message.endpoint_id,
             _PENDING,
-            self._is_free(bindparam("now")),
+            self._is_free(now_ms),
         )
         free = self._database.dialect.locking(waiting.order_by(webhook_messages.c.id).limit(_DELAYED))
-        return update(webhook_messages).where(webhook_messages.c.id.in_(free)).values(due_at=until_ms)
+        pause = held(self._database.dialect, max(0, until_ms - now_ms), now_ms=now_ms)
+        return update(webhook_messages).where(webhook_messages.c.id.in_(free)).values(pause)
 
     def _is_free(self, now: BindParameter[int] | int) -> ColumnElement[bool]:
         return is_free(webhook_messages, self._database.dialect, now)

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias, final
 
 import msgspec
 from attrs import frozen
-from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, delete, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, delete, exists, or_, select, update
 
 from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
@@ -28,7 +28,8 @@ from contentsvc_adapters.sql.schema.content import posts
 from contentsvc_adapters.sql.schema.deliveries import context_records, events
 from contentsvc_adapters.sql.schema.searching import search_batches, search_documents, search_pending
 from contentsvc_adapters.sql.searching.words import WordIndex, scope_word
-from contentsvc_core.content.posts import Post
+from contentsvc_adapters.sql.store import has_value
+from contentsvc_core.content.posts import ContentType, Post
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.lists.pagination import how_many_fit
 from contentsvc_core.read_model import folded
@@ -59,6 +60,15 @@ _TAKING: Final = delete(search_pending).where(*(column == bindparam(column.name)
 _THE_VERSION: Final = tuple(column == bindparam(f"the_{column.name}") for column in _VERSION)
 _BEGUN: Final = case((search_pending.c.begun_version == search_pending.c.version, search_pending.c.begun), else_=0)
 WAITS: Final = _BEGUN <= TRIES
+#: During an upgrade, new nodes write posts and kinds of documents that a node does not know: it leaves them to these.
+_KNOWN: Final = has_value(search_pending.c.kind, DocumentKind.CONTEXT) | (
+    has_value(search_pending.c.kind, DocumentKind.POST)
+    & ~exists().where(
+        posts.c.organization_id == search_pending.c.organization_id,
+        posts.c.id == search_pending.c.document_id,
+        posts.c.content_type.not_in([each.value for each in ContentType]),
+    )
+)
 _REQUEUE: Final = update(search_pending).where(*_THE_VERSION).values(begun=search_pending.c.begun - 1, begun_at=0)
 
 _Key: TypeAlias = tuple[str, str, str]
@@ -144,7 +154,7 @@ class SearchIndexer:
         """
         has_expired = and_(_BEGUN > 0, search_pending.c.begun_at <= self._expired())
         suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
-        query = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect)
+        query = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect).where(_KNOWN)
         # After the last attempt, its lease must expire before the document is given up.
         if organization_id is None:
             query = query.where(or_(_BEGUN == 0, and_(WAITS, has_expired)))

@@ -52,7 +52,7 @@ async def mails(settings: Settings, database: DatabaseInspector) -> Findings:
     if counts.failed:
         advice = (
             "a failed mail is not sent again; see its address: contentsvc subscriber list; delete a wrong one: "
-            "contentsvc subscriber remove"
+            "contentsvc subscriber delete"
         )
         return [warning(name, sentence, advice)]
     return [ok(name, sentence)]
