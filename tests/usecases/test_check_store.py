@@ -327,7 +327,7 @@ class LosingRepositoriesOfOthers(LosingUnknownRepositories):
         return hook.repository is not Belonging.ANOTHER_INTEGRATION
 
 
-class SharingSecrets(FindingOtherAddresses):
+class SharingSecrets(Sound):
     """Returns the secrets of one integration for all."""
 
     async def configuration(
