@@ -30,7 +30,7 @@ class MissedEnd(Enum):
     #: The log has an answer with success, which the code host did not receive: nothing is missing.
     ANSWERED = "answered already"
     REFUSED = "refused"
-    #: Not requested: the code host's rate limit is access.
+    #: Not requested: the code host's rate limit is reached.
     NOT_REQUESTED = "not asked"
 
 

@@ -1,3 +1,4 @@
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -9,7 +10,7 @@ from contentsvc_core.code_hosts import HostAnswer
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_core.identifiers import is_loopback, repository_id
 from contentsvc_core.organizations import Integration, webhook_url
-from contentsvc_core.read_model import LogSearch
+from contentsvc_core.read_model import LogCount, LogSearch
 from contentsvc_core.usecases.connect import UNKNOWN
 from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.webhooks.outcomes import Outcome, Rejected
@@ -39,11 +40,12 @@ async def traffic(session: DashboardSession) -> Callable[[str], Mapping[str, Any
     zone = session.organization.time_zone
     days = last_days(session.app.clock.now(), DAYS, zone)
     read_model = session.app.stores.read_model
-    counts = await read_model.log_counts(session.organization_id, since=days[0], span=span_of(zone))
+    counts = defaultdict[str, list[LogCount]](list)
+    for count in await read_model.log_counts(session.organization_id, since=days[0], span=span_of(zone)):
+        counts[count.integration_id].append(count)
 
     def of(integration_id: str) -> Mapping[str, Any]:
-        own = [count for count in counts if count.integration_id == integration_id]
-        chart = columns(own, days, zone, label="%d %b")
+        chart = columns(counts[integration_id], days, zone, label="%d %b")
         success, failed = chart["totals"]["success"], chart["totals"]["failed"]
         number = sum(chart["totals"].values())
         return {"chart": chart, "number": number, "failed": failed, "succeeded": share(success, success + failed)}

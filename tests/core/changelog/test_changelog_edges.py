@@ -330,5 +330,5 @@ class TestPages:
 
 
 def test_several_scopes_have_a_space_behind_each_comma() -> None:
-    pushed = push(commit("fix(lid,spout): stop the drip"), commit("fix(cup, mug): stop the leak"))
+    pushed = push(commit("fix(lid,spout): stop the drip"), commit("fix(cup, mug,): stop the leak"))
     assert [change.label for change in reported_changes([pushed], ChangelogOptions())] == ["lid, spout", "cup, mug"]

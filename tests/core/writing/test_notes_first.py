@@ -203,13 +203,14 @@ def test_there_is_no_post_about_nothing_that_users_notice(content_type: ContentT
 @pytest.mark.parametrize("content_type", [ContentType.LINKEDIN_POST, ContentType.TWITTER_POST])
 def test_social_posts_in_another_language_need_a_model(content_type: ContentType) -> None:
     voice = brand(language="German")
-    english = brief(content_type, push("feat: ring at noon for the guests"), brand=voice)
-    written = write_content(english)
+    foreign = brief(content_type, push("feat: ring at noon for the guests"), brand=voice)
+    written = write_content(foreign)
     assert isinstance(written, Silence)
     assert written.reason.endswith("in German needs a language model: the changes are described in English")
-    assert silence(english, translates=True) is None
+    assert silence(foreign, translates=True) is None
     for few in ("Ladezeit der Suche halbiert", "Rechnungen für Kunden", "Permite nueva forma de pagar con Bizum"):
         assert isinstance(write_content(brief(content_type, push(few))), Silence)
-    assert isinstance(write_content(brief(content_type, push("Support La Poste and DHL"))), Draft)
+    for english in ("Support La Poste and DHL", "Add El Niño warnings"):
+        assert isinstance(write_content(brief(content_type, push(english))), Draft)
     german = push("feat: Glocke läutet für die Gäste")
     assert isinstance(write_content(brief(content_type, german, brand=voice)), Draft)

@@ -299,13 +299,13 @@ _FILE: Final = (
     "|properties|proto|py|pyi|rb|rs|scss|sh|sql|swift|tf|toml|ts|tsx|vue|xml|ya?ml)"
 )
 #: Words that say nothing about a change. A subject of such words alone is empty: "Added some more stuff".
-_NOTHING: Final = """
-    a adds? added adding adjust(?:ed|ments?|s)? again all also an and attempt bugs? bugfix(?:es)? bunch changed?
-    changes changing code commit corrections? did do done edit(?:ed|s)? enhancements? errors? few final finally first
-    fix(?:ed|es|ing|up)? for general hope hopefully hot i idk improv(?:e|ed|es|ements?|ing) is issues? it last little
-    lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops other please
-    problems? progress promise quick real really remaining same several silly small some stuff stupid hotfix(?:es)?
-    that the these things? this time tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
+_NOTHING: Final = r"""
+    a adds? added adding adjust(?:ed|ments?|s)? again all also an and attempt bugs? bugfix(?:es)? bunch changed? changes
+    changing code commit corrections? did do done edit(?:ed|s)? enhancements? errors?(?!\Wcode) few final finally first
+    fix(?:ed|es|ing|up)? for general hope hopefully hot i(?:\Wpromise)? idk improv(?:e|ed|es|ements?|ing) is issues? it
+    last little lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops
+    other please problems? quick real really remaining same several silly small some stuff stupid hotfix(?:es)? that the
+    these things? this(?:\Wtime)? tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
     working works yet
     behoben diverse einige fehler fehlerbehebung(?:en)? kleine kleinere korrektur(?:en)? und verbesserung(?:en)?
     verschiedene weitere änderung(?:en)? anpassung(?:en)?
@@ -340,6 +340,7 @@ EMPTY: Final = Table(r"""
         |(?:begin|continue|finish|start)(?:ed)? work(?:ing)? on .*|(?:experiment|prototype)s? (?:for|of|with) .*
         |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*|undo (?:the )?(?:last|previous) commit
         |post[- ]release version bump|revert accidental .*|(?:add )?(?:db |database )?migrations?
+        |(?:(?:more|some) ){0,2}progress
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version))\W*
     squashed commits?(?: of the following)?:?
     (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files?

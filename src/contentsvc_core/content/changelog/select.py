@@ -303,7 +303,7 @@ _CODE: Final = late(r"[`'\"]")
 
 
 def _scope(scope: str, section: Section, text: str) -> str:
-    name = ", ".join(map(str.strip, scope.split(",")))
+    name = ", ".join(filter(None, map(str.strip, scope.split(","))))
     folded = name.casefold()
     redundant = section in _NAMED_BY_SCOPE and words.SCOPES.get(folded) is section
     if not name or redundant or (section in _REDUNDANT and folded in _REDUNDANT[section]):

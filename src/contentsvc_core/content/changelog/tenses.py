@@ -74,10 +74,10 @@ _BEFORE_ARTICLE: Final = """
     trim trust try turn undo unfold upload vary visit wait wake watch weigh wire withdraw wrap write yield zoom
 """
 _VERB_FORMS_BEFORE_ARTICLE: Final = {verb: _present(verb) for verb in _BEFORE_ARTICLE.split()}
-#: Verbs among them that are nouns with another noun alone, ``Send button``: they have any other object.
+#: Verbs among them that are nouns before few words, ``Send button``: they have any other object. Not ``write``,
+#: ``render`` or ``compute``: write access, render targets and compute units are things.
 _WITH_ANY_OBJECT: Final = frozenset({
-    "compute", "describe", "discard", "dismiss", "erase", "explain", "follow", "inspect", "receive", "remember",
-    "render", "send", "write",
+    "describe", "discard", "dismiss", "erase", "explain", "follow", "inspect", "receive", "remember", "send",
 })  # fmt: skip
 #: The prepositions with which such verbs go on, behind their object: ``Map lids to pots``.
 _GOES_ON: Final = {

@@ -212,7 +212,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _FREQUENT: Final = {
     language: frozenset(words.split())
     for language, words in {
-        "English": "the and for with from of is when now to in not this",
+        "English": "the and for with from of is when now to in not this add remove",
         "French": "le la les des du et pour avec dans une est quand sur nouveau nouvelle aux",
         "German": "der die das und für mit ist wenn nicht ein eine wird sich jetzt als beim zu neue",
         "Spanish": "el los las y para con del una es cuando por en al nuevo nueva",
