@@ -14,7 +14,6 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_mcp.untrusted import SLICE
 
 NO_POST: Final = "Post not found. Use search_posts or list_posts to find the id of a post"
-INVALID_CURSOR: Final = "Invalid before: send the next of a previous answer of this tool"
 NO_DELIVERY: Final = "no log entry, delivery or context record has this id, or it has been deleted from the log"
 REFUSALS: Final[tuple[tuple[str, dict[str, Any], str], ...]] = (
     (

@@ -32,12 +32,6 @@ from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.workflows.runs import MAX_KILLS, SUSPECT_KILLS, Due, RunStatus, WorkflowRun
 
 
-class Forgetful(Protocol):
-    """Creates an engine without the results of earlier steps."""
-
-    def __call__(self, ledger: RunLedger, memory: RunStateStore) -> Execution: ...
-
-
 @frozen(kw_only=True)
 class Engine:
     stores: Stores

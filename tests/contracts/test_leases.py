@@ -1,4 +1,4 @@
-"""Leases and pauses of messages and mails end by the database's clock: the clocks of its processes may differ."""
+"""Leases and backoffs of messages and mails end by the database's clock: the clocks of its processes may differ."""
 
 from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -66,7 +66,7 @@ async def test_a_mail_is_leased_until_the_database_says_otherwise(databases: Sql
 
 @_CLOCKS
 @pytest.mark.usefixtures("shared_clock")
-async def test_pauses_between_attempts_end_by_the_databases_clock(databases: SqlStores, ahead: timedelta) -> None:
+async def test_backoffs_end_by_the_databases_clock(databases: SqlStores, ahead: timedelta) -> None:
     acme, outbox, mailbox = await tenant(databases), databases.outbox, databases.mailbox
     await changelog_of(acme)
     await requested(acme, "ann@example.org", at=later(minutes=-9))

@@ -160,10 +160,6 @@ def test_nothing_runs_as_root_and_a_stop_has_the_time_that_it_takes() -> None:
     assert f"install --mode 0600 /dev/null {service['environmentfile'].removeprefix('-')} " in README
 
 
-#: The default images, by the variable that an operator may set.
-IMAGES: Final = dict(re.findall(r"\$\{(\w+_IMAGE):-([^}]+)\}", COMPOSE))
-
-
 def test_nothing_is_installed_in_the_image_without_its_hash() -> None:
     calls = [call for line in instructions("RUN") for call in re.findall(r"-m pip [^&]+", line)]
     assert len(calls) == 4

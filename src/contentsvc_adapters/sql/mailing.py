@@ -24,20 +24,10 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
+from contentsvc_adapters.sql.outgoing.leases import held, is_free, outcome_values, released
 from contentsvc_adapters.sql.row import AnyRow, read_leased, read_row
 from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
-from contentsvc_adapters.sql.store import (
-    SealedSqlStore,
-    distinct_values,
-    has_value,
-    held,
-    is_free,
-    outcome_values,
-    reading,
-    released,
-    sweeping,
-    writing,
-)
+from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, reading, sweeping, writing
 from contentsvc_adapters.sql.subscribers import CONFIRMED
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.outgoing.events import EventType, Occurrence

@@ -1,7 +1,6 @@
 """The common base of the stores of a database."""
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from enum import Enum
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
@@ -12,10 +11,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Delete,
-    FromClause,
     Select,
     Table,
-    case,
     delete,
     false,
     func,
@@ -27,8 +24,6 @@ from sqlalchemy import (
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_core.identifiers import is_own_id
-from contentsvc_core.outgoing.messages import MessageStatus
-from contentsvc_core.timestamps import to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,39 +99,6 @@ def distinct_values(column: Column[str], condition: ColumnElement[bool]) -> CTE:
     last = found.c[column.name]
     following = select(func.min(column)).where(condition, column > last)
     return found.union_all(select(following.correlate(found).scalar_subquery()).where(last.is_not(None)))
-
-
-def is_free(table: FromClause, dialect: Dialect, now: ColumnElement[int] | int) -> ColumnElement[bool]:
-    """Return the condition that a row is due at ``now``, and that its lease or pause has ended.
-
-    ``due_at`` is by the clock of a process; leases and pauses end by the clock that all processes share.
-    """
-    until = table.c.leased_until
-    return (table.c.due_at <= now) & (until.is_(None) | (until <= dialect.now_ms()))
-
-
-def held(dialect: Dialect, for_ms: ColumnElement[int] | int, *, now_ms: int) -> dict[str, ColumnElement[int]]:
-    """Return the values of a row that is held for a lease or a pause; ``now_ms`` is the time of this process.
-
-    Nodes of the previous version only read ``due_at``. The slower clock counts: of two clocks that differ, the faster
-    one would hold back a row whose time has come.
-    """
-    shared = dialect.now_ms()
-    return {"due_at": case((shared < now_ms, shared), else_=now_ms) + for_ms, "leased_until": shared + for_ms}
-
-
-def released(due_at: datetime) -> dict[str, int | None]:
-    """Return the values of a row that no process holds: it has ended, or is sent anew."""
-    return {"due_at": to_ms(due_at), "leased_until": None}
-
-
-def outcome_values(
-    dialect: Dialect, status: MessageStatus, *, at: datetime, due_at: datetime
-) -> dict[str, ColumnElement[int] | int | str | None]:
-    """Return the values of a row after an attempt that ended at ``at``."""
-    if status is not MessageStatus.PENDING:
-        return {"status": status.value, **released(due_at)}
-    return {"status": status.value, **held(dialect, max(0, to_ms(due_at) - to_ms(at)), now_ms=to_ms(at))}
 
 
 def sweeping(dialect: Dialect, table: Table, oldest: Select[*tuple[Any, ...]]) -> Delete:

@@ -4,7 +4,7 @@
 
     pending ──attempt──▶ delivered   the answer was 2xx
        ▲        ├──────▶ failed      after the last attempt, or because the endpoint was deleted
-       └────────┘        retried with growing pauses, over a day
+       └────────┘        retried with backoff, over a day
 
 Delivery is at least once: a process that stops between sending and recording sends the message again, with the same id.
 """

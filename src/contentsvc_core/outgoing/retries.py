@@ -1,4 +1,4 @@
-"""Retry policy. The pauses are the example of the Standard Webhooks specification, 27.6 hours in total."""
+"""Retry policy. The backoffs are the example of the Standard Webhooks specification, 27.6 hours in total."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -22,9 +22,9 @@ DELAYS: Final = (
     timedelta(hours=10),
 )
 MAX_ATTEMPTS: Final = len(DELAYS) + 1
-#: The longest pause that a receiver's ``Retry-After`` is honoured for.
+#: The longest backoff that a receiver's ``Retry-After`` is honoured for.
 MAX_RETRY_AFTER: Final = timedelta(hours=10)
-#: The largest random part added to a pause, as a fraction: messages that failed together are spread out.
+#: The largest random part added to a backoff, as a fraction: messages that failed together are spread out.
 JITTER: Final = 0.2
 #: The pause between two tries to store an outcome in an outage of the store, in seconds: a lease lasts a minute.
 OUTAGE_PAUSE_S: Final = 1.0
@@ -107,8 +107,8 @@ def fault_text(result: Answer | NotSent, format_: EndpointFormat = EndpointForma
 def next_attempt_at(message_id: str, attempts: int, result: Answer | NotSent, now: datetime) -> datetime | None:
     if attempts >= MAX_ATTEMPTS:
         return None
-    pause = DELAYS[attempts - 1] * (1 + JITTER * _chance(message_id, attempts))
-    return max(now + pause, busy_until(result, now) or now)
+    backoff = DELAYS[attempts - 1] * (1 + JITTER * _chance(message_id, attempts))
+    return max(now + backoff, busy_until(result, now) or now)
 
 
 def busy_until(result: Answer | NotSent, now: datetime) -> datetime | None:

@@ -23,6 +23,7 @@ from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import add_entry, finishing
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
+from contentsvc_adapters.sql.outgoing.leases import held, is_free, outcome_values, released
 from contentsvc_adapters.sql.outgoing.message_rows import KNOWN_FORMAT, message_of, message_row
 from contentsvc_adapters.sql.outgoing.recipients import addressee_of, recipient_rows
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_leased
@@ -31,12 +32,8 @@ from contentsvc_adapters.sql.store import (
     SealedSqlStore,
     distinct_values,
     has_value,
-    held,
-    is_free,
     is_own,
     of_organization,
-    outcome_values,
-    released,
     sweeping,
     writing,
 )
@@ -242,8 +239,8 @@ class SqlOutbox(SealedSqlStore):
             self._is_free(now_ms),
         )
         free = self._database.dialect.locking(waiting.order_by(webhook_messages.c.id).limit(_DELAYED))
-        pause = held(self._database.dialect, max(0, until_ms - now_ms), now_ms=now_ms)
-        return update(webhook_messages).where(webhook_messages.c.id.in_(free)).values(pause)
+        waits = held(self._database.dialect, max(0, until_ms - now_ms), now_ms=now_ms)
+        return update(webhook_messages).where(webhook_messages.c.id.in_(free)).values(waits)
 
     def _is_free(self, now: BindParameter[int] | int) -> ColumnElement[bool]:
         return is_free(webhook_messages, self._database.dialect, now)
