@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
-from contentsvc_adapters.sql.outgoing.leases import held, is_free, outcome_values, released
+from contentsvc_adapters.sql.leases import held, is_free, outcome_values, released
 from contentsvc_adapters.sql.row import AnyRow, read_leased, read_row
 from contentsvc_adapters.sql.schema.mailing import announced_posts, mails, subscribers
 from contentsvc_adapters.sql.store import SealedSqlStore, distinct_values, has_value, reading, sweeping, writing

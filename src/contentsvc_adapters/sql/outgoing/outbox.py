@@ -22,8 +22,8 @@ from sqlalchemy import (
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import add_entry, finishing
+from contentsvc_adapters.sql.leases import held, is_free, outcome_values, released
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue
-from contentsvc_adapters.sql.outgoing.leases import held, is_free, outcome_values, released
 from contentsvc_adapters.sql.outgoing.message_rows import KNOWN_FORMAT, message_of, message_row
 from contentsvc_adapters.sql.outgoing.recipients import addressee_of, recipient_rows
 from contentsvc_adapters.sql.row import AnyRow, json_of, read_leased
