@@ -179,7 +179,7 @@ async def _receive(app: Application, trigger: Trigger, sample: _Sample) -> dict[
 
 
 def _delivery(repository: Repository, provider: Provider, sample: _Sample) -> "RecordedDelivery":
-    from contentsvc_cli.develop.recordings import RecordedDelivery  # noqa: PLC0415  # as above
+    from contentsvc_cli.develop.recordings import RecordedDelivery  # noqa: PLC0415  # only a sample is recorded
 
     branch = repository.branch or _BRANCH
     reading = Reading(
