@@ -2,15 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from attrs import evolve, frozen
 from contract_values import IDS, REFUSED, Tenant, a_post, later, take, tenant
 from sqlalchemy import Connection, Integer, Table, cast, delete, func, insert, literal, select, update
-from tests import postgres
 from tests.builders import an_entry
 from tests.contracts.conftest import Opening
 
@@ -27,33 +24,6 @@ from contentsvc_core.journal import LogEntry, LogStatus
 _HOUR: Final = 3_600_000
 
 
-@asynccontextmanager
-async def _sqlite(folder: Path) -> AsyncGenerator[Database]:
-    created = Database(f"sqlite:///{folder / 'counted.db'}")
-    yield created
-    await created.dispose()
-
-
-@asynccontextmanager
-async def _postgresql(_folder: Path) -> AsyncGenerator[Database]:
-    with postgres.database(migrated=False) as url:
-        created = Database(url)
-        yield created
-        await created.dispose()
-
-
-_KINDS: Final[dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]]] = {
-    "sqlite": _sqlite,
-    "postgresql": _postgresql,
-}
-
-
-@pytest.fixture(params=_KINDS)
-async def empty(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
-    async with _KINDS[request.param](tmp_path) as created:
-        yield created
-
-
 @frozen
 class Counted:
     """A tenant, and its database."""
@@ -63,7 +33,7 @@ class Counted:
     acme: Tenant
 
 
-@pytest.fixture(params=_KINDS)
+@pytest.fixture(params=["sqlite", "postgresql"])
 async def counted(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenerator[Counted]:
     async with opened(request.param) as stores:
         assert isinstance(stores, SqlStores)

@@ -11,7 +11,7 @@ from attrs import evolve
 from contract_values import IDS, RotatingSealer
 from older_schema import ORGANIZATION, since
 from sqlalchemy import Connection, text
-from tests.endpoints import consents_of
+from tests.endpoints import PLACES, consents_of
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_adapters.sql.changelogs import SqlChangelogs
@@ -197,7 +197,7 @@ async def test_addresses_of_the_version_before_stay_confirmed_and_get_a_link(old
     dispatcher = Dispatcher(stores.outbox, stores.recipients, NoSender(), clock, IDS, mails=post)
 
     async def turn() -> list[AttemptResult]:
-        due = await dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+        due = await dispatcher.take(PLACES)
         return [await dispatcher.send(each) for each in due]
 
     # A message that waited during the upgrade.
