@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from contentsvc_core import Dispatcher, EndpointEditor
+from contentsvc_core.outgoing.messages import FreePlaces
 from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_core.ports import Clock, IdSource, Stores
 from contentsvc_core.usecases.consents import Consents
 from contentsvc_core.usecases.limit import RateLimiter
+
+#: Enough places for all messages of a test.
+PLACES: Final = FreePlaces(limit=99, failing=99, per_endpoint=99, per_organization=99)
 
 
 class Receiver:
@@ -27,7 +31,7 @@ class Receiver:
 async def dispatch(stores: Stores, clock: Clock, ids: IdSource, receiver: Receiver) -> None:
     """Send all due messages once."""
     dispatcher = Dispatcher(stores.outbox, stores.recipients, receiver, clock, ids)
-    for taken in await dispatcher.take(limit=99, failing=99, per_endpoint=99, per_organization=99):
+    for taken in await dispatcher.take(PLACES):
         await dispatcher.send(taken)
 
 
@@ -42,7 +46,7 @@ def editor_of(stores: Stores, clock: Clock, ids: IdSource, **options: Any) -> En
 async def tokens_of(stores: Stores, clock: Clock) -> Mapping[str, str]:
     """Return the tokens of the addresses with due messages, by address, as in their mails."""
     now = clock.now()
-    due = await stores.outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
+    due = await stores.outbox.due(now, PLACES)
     taken = await stores.outbox.take([each.id for each in due], now=now, lease=timedelta(minutes=1))
     return {
         each.recipient.address: each.token for message in taken for each in message.addressees if each.token is not None

@@ -129,6 +129,7 @@ if TYPE_CHECKING:
     from contentsvc_core.outgoing.letters import SentLetter as SentLetter
     from contentsvc_core.outgoing.messages import Attempted as Attempted
     from contentsvc_core.outgoing.messages import DueMessage as DueMessage
+    from contentsvc_core.outgoing.messages import FreePlaces as FreePlaces
     from contentsvc_core.outgoing.messages import LeasedMessage as LeasedMessage
     from contentsvc_core.outgoing.messages import Message as Message
     from contentsvc_core.outgoing.messages import MessageStatus as MessageStatus

@@ -17,13 +17,19 @@ from tests.api.tour import TourAnswer, tour
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.builders import a_post
 from tests.code_host_server import CodeHostServer, at_github
+from tests.endpoints import PLACES
 from tests.golden import GOLDEN, OTHERS
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_core.content.posts import Label, PostStatus
 from contentsvc_core.outgoing.events import TEST_TYPE, EventType, endpoint_disabled, post_written, run_failed
-from contentsvc_core.outgoing.messages import message_for, message_for_confirmation, message_for_test, payload
+from contentsvc_core.outgoing.messages import (
+    message_for,
+    message_for_confirmation,
+    message_for_test,
+    payload,
+)
 from contentsvc_core.ports import Stores
 from contentsvc_core.usecases.watch_integrations import IntegrationWatch
 from contentsvc_http.settings import Settings
@@ -144,7 +150,7 @@ async def test_every_message_to_a_webhook_endpoint_is_as_documented(world: ApiWo
         await watch.turn()
     assert faults == []
     now, address = clock.now(), {"address": "ada@acme.example", "organization": "Acme"}
-    due = await stores.outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
+    due = await stores.outbox.due(now, PLACES)
     taken = await stores.outbox.take([each.id for each in due], now=now, lease=timedelta(days=9))
     failed = run_failed(
         organization_id="org_1", run_id="run_1", started_by="trg_1", takes=8, reason=None, created_at=now, due_at=now

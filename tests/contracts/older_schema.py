@@ -5,20 +5,18 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection
 from tests import postgres
 
 from contentsvc_adapters.sql import HEAD, Database, revision
 from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.schema.all_tables import metadata
-from contentsvc_adapters.sql.schema.deliveries import events
-from contentsvc_adapters.sql.schema.work import workflow_runs
 
 #: Each database has its own index of words: only the scripts define it.
 WORDS: Final = "search_words"
@@ -27,27 +25,12 @@ WORDS: Final = "search_words"
 ORGANIZATION: Final = (
     "INSERT INTO organizations (id, slug, name, retention_days, version, created_at) VALUES (:id, :slug, 'x', 30, 1, 0)"
 )
-#: A post without an id and a status, with the columns of all versions.
-POST: Final[dict[str, Any]] = {
-    "organization_id": "org_1",
-    "created_at": 1_000,
-    "title": "t",
-    "content": "c",
-    "markdown": "m",
-    "content_type": "changelog",
-    "updated_at": 2_000,
-}
-
-
-def add_run(connection: Connection, kind: str, **event: Any) -> str:
-    """Add an event of a kind with its completed run, as the versions 0007 to 0011 write them; return the run's id."""
-    base = {"organization_id": "org_1", "created_at": 1_000}
-    event = {"provider": "codehost", "repository_id": 7, "data": "{}", **event}
-    connection.execute(insert(events), base | {"id": f"e-{kind}", "type": kind} | event)
-    run_id = f"r-{kind}"
-    run = {"id": run_id, "trigger_id": "t", "event_id": f"e-{kind}", "replayed": False, "status": "completed"}
-    connection.execute(insert(workflow_runs), base | run | {"attempts": 1, "kills": 0, "takes": 1, "due_at": 0})
-    return run_id
+#: Revisions that are not upgraded, and what their error says.
+REFUSED: Final = [
+    ("9999", "newer version.*run that version, or restore"),
+    ("0000_unknown", "newer version.*run that version, or restore"),
+    ("0019", "too old.*upgrades 0020 and later.*upgrade it with an earlier version"),
+]
 
 
 def since(revision: str) -> pytest.MarkDecorator:

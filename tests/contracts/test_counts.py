@@ -2,61 +2,26 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from alembic import command
 from attrs import evolve, frozen
-from contract_values import ALL_BYTES, IDS, REFUSED, RotatingSealer, Tenant, a_post, later, take, tenant
+from contract_values import IDS, REFUSED, Tenant, a_post, later, take, tenant
 from sqlalchemy import Connection, Integer, Table, cast, delete, func, insert, literal, select, update
-from tests import postgres
 from tests.builders import an_entry
 from tests.contracts.conftest import Opening
 
-from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, rows
 from contentsvc_adapters.sql.counts import CountedRange, Listing, holding, joined
 from contentsvc_adapters.sql.entries import LOG, add_entry
-from contentsvc_adapters.sql.migrations import migrate
 from contentsvc_adapters.sql.post_library import POSTS
-from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema.content import posts
 from contentsvc_adapters.sql.schema.deliveries import log_entries
-from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.content.posts import PostStatus
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.journal import LogEntry, LogQuery, LogStatus
-from contentsvc_core.lists.pagination import PageRequest
+from contentsvc_core.journal import LogEntry, LogStatus
 
 _HOUR: Final = 3_600_000
-
-
-@asynccontextmanager
-async def _sqlite(folder: Path) -> AsyncGenerator[Database]:
-    created = Database(f"sqlite:///{folder / 'counted.db'}")
-    yield created
-    await created.dispose()
-
-
-@asynccontextmanager
-async def _postgresql(_folder: Path) -> AsyncGenerator[Database]:
-    with postgres.database(migrated=False) as url:
-        created = Database(url)
-        yield created
-        await created.dispose()
-
-
-_KINDS: Final[dict[str, Callable[[Path], AbstractAsyncContextManager[Database]]]] = {
-    "sqlite": _sqlite,
-    "postgresql": _postgresql,
-}
-
-
-@pytest.fixture(params=_KINDS)
-async def empty(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Database]:
-    async with _KINDS[request.param](tmp_path) as created:
-        yield created
 
 
 @frozen
@@ -68,7 +33,7 @@ class Counted:
     acme: Tenant
 
 
-@pytest.fixture(params=_KINDS)
+@pytest.fixture(params=["sqlite", "postgresql"])
 async def counted(request: pytest.FixtureRequest, opened: Opening) -> AsyncGenerator[Counted]:
     async with opened(request.param) as stores:
         assert isinstance(stores, SqlStores)
@@ -208,58 +173,6 @@ async def test_a_sweep_leaves_no_counts_of_what_is_no_more(counted: Counted) -> 
     found = await counted.database.read(lambda connection: connection.scalars(query).all())
     assert len(found) == 4
     assert await _number(counted.database, LOG.counts) == 4
-
-
-def _without_later_columns(row: dict[str, Any]) -> dict[str, Any]:
-    later_ones = {
-        "published_at",
-        "release_tag",
-        "occurred_at",
-        "push_id",
-        "received",
-        "summary",
-        "labels",
-        "publish_at",
-        "facets",
-    }
-    return {name: value for name, value in row.items() if name not in later_ones}
-
-
-@pytest.mark.slow("upgrades a database of an older version, by a script that is never changed")
-async def test_what_stood_before_the_counts_is_counted(empty: Database) -> None:
-    await empty.write_alone(lambda connection: _migrate(connection, "0003"))
-    organization = {"id": "org_1", "slug": "a", "name": "A", "retention_days": 30, "version": 1, "created_at": 0}
-    entries = [_without_later_columns(rows.log_row(_entry("org_1", hours))) for hours in (0, 0, 1, 26, 2000)]
-    stood = [
-        _without_later_columns(
-            post_row(a_post("org_1", later(days=days), source_metadata=metadata), run_id="", once=None)
-        )
-        | {"run_id": None}
-        for days in (0, 1, 31)
-        for metadata in (None, {"brandIdentityId": "brand_1"})
-    ]
-
-    def write(connection: Connection) -> None:
-        connection.execute(insert(organizations), organization)
-        connection.execute(insert(log_entries), entries)
-        connection.execute(insert(posts), stood)
-
-    await empty.write(write)
-    assert await upgrade(empty)
-
-    assert await _agree(empty)
-    stores = sql_stores(empty, RotatingSealer())
-    page = await stores.journal.page(
-        "org_1", LogQuery(statuses=(LogStatus.PENDING,)), PageRequest(limit=2, page=3), max_bytes=ALL_BYTES
-    )
-    assert isinstance(page, tuple)
-    assert [entry.id for entry in page[0]] == [min(entries[:2], key=lambda row: row["id"])["id"]]
-
-
-def _migrate(connection: Connection, to: str) -> None:
-    config = migrate._config()  # pyright: ignore[reportPrivateUsage]  # as during an upgrade
-    config.attributes["connection"] = connection
-    command.upgrade(config, to)
 
 
 def test_the_stretches_that_hold_a_page() -> None:

@@ -10,7 +10,7 @@ from contract_values import IDS, SHARED_CLOCK, RotatingSealer, later, tenant
 from test_mailing_contract import changelog_of, requested
 from test_outbox_contract import ended, taken_at, waiting
 from test_webhook_endpoints_contract import added
-from tests.endpoints import Receiver, dispatch
+from tests.endpoints import PLACES, Receiver, dispatch
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 from contentsvc_core.outgoing.messages import MessageStatus
@@ -31,7 +31,7 @@ async def test_a_message_is_leased_until_the_database_says_otherwise(databases: 
     (lost,) = await outbox.take([message.id], now=START + ahead, lease=_LEASE)
 
     async def number_of_due(now: datetime) -> int:
-        return len(await outbox.due(now, limit=9, failing=9, per_endpoint=9, per_organization=9))
+        return len(await outbox.due(now, PLACES))
 
     SHARED_CLOCK.at = later(milliseconds=59_999)
     assert await number_of_due(later(minutes=9)) == 0

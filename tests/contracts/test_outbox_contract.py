@@ -20,9 +20,9 @@ from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
-    NOTHING_SENT,
     Attempted,
     DueMessage,
+    FreePlaces,
     LeasedMessage,
     Message,
     MessageStatus,
@@ -55,12 +55,13 @@ async def due(  # one argument for each bound
     failing: int = 99,
     share: int = 99,
     of_one: int = 99,
-    sending: Mapping[str, int] = NOTHING_SENT,
+    sending: Mapping[str, int] | None = None,
 ) -> list[str]:
     SHARED_CLOCK.at = at
-    found = await stores.outbox.due(
-        at, limit=limit, failing=failing, per_endpoint=share, per_organization=of_one, sending=sending
+    places = FreePlaces(
+        limit=limit, failing=failing, per_endpoint=share, per_organization=of_one, sending=sending or {}
     )
+    found = await stores.outbox.due(at, places)
     return [each.id for each in found]
 
 
@@ -449,10 +450,8 @@ async def test_busy_endpoints_do_not_delay_others_and_failing_ones_come_last(acm
     ]
     assert await due(stores, later_on, limit=1) == [of_busy[0].id]
     assert await due(stores, later_on, limit=0) == []
-    without = await stores.outbox.due(
-        later_on, limit=99, failing=99, per_endpoint=1, per_organization=99, without=[busy.id, "whe_unknown"]
-    )
-    assert list(without) == [
+    places = FreePlaces(limit=99, failing=99, per_endpoint=1, per_organization=99, without=[busy.id, "whe_unknown"])
+    assert list(await stores.outbox.due(later_on, places)) == [
         DueMessage(id=of_third.id, organization_id=zenith.id, endpoint_id=third.id, is_failing=False),
         DueMessage(id=taken.message.id, organization_id=acme.id, endpoint_id=dead.id, is_failing=True),
     ]

@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from contract_values import ALL_BYTES, IDS, RotatingSealer, Tenant, a_post, later, push, release, take, tenant
 from sqlalchemy import insert, text
 from sqlite_files import file_of
+from tests.endpoints import PLACES
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, workflow_rows
@@ -436,7 +437,7 @@ async def _in_lanes(stores: SqlStores, acme: Tenant) -> None:
     await stores.executors.recover("killed", lost=await stores.executors.heartbeat("here"))
     await stores.executors.running("here")
     await stores.ledger.pending(later(), limit=4, per_organization=2)
-    await stores.outbox.due(later(), limit=4, failing=4, per_endpoint=4, per_organization=4)
+    await stores.outbox.due(later(), PLACES)
 
 
 @pytest.mark.slow("reads the planner's choices")

@@ -16,32 +16,17 @@ from contract_values import (
     due,
     ending,
     later,
-    push,
-    release,
     take,
     tenant,
 )
-from tests.golden import delivered
 
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.received import Match, Received
 from contentsvc_core.testing import START, check_store, switched
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
-from contentsvc_core.workflows.context import ContextRecord, custom_id
+from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.runs import WorkflowRun
-
-
-async def test_a_processed_delivery_leaves_context_runs_and_log_entry(acme: Tenant) -> None:
-    settling = await acme.processed("d-1")
-
-    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-
-    assert await acme.stores.contexts.records(acme.id) == [settling.context]
-    assert sorted(run.id for run in await acme.stores.ledger.runs(acme.id)) == [run.id for run in settling.runs]
-    assert set(await acme.stores.ledger.runs(acme.id)) == set(settling.runs)
-    assert await acme.stores.journal.entries(acme.id) == [settling.log]
-    assert len(settling.runs) == 2
 
 
 @pytest.mark.parametrize("outcome", [*CHECKING, REFUSED], ids=ending)
@@ -69,26 +54,6 @@ async def test_the_facts_of_a_refused_delivery_are_stored_with_its_log_entry(acm
     assert listed.received == facts
     # A duplicate was not refused.
     assert settling.duplicate_log.received is None
-
-
-async def test_a_duplicate_leaves_its_own_log_entry(acme: Tenant) -> None:
-    await acme.stores.deliveries.settle(await acme.processed("d-1"))
-    copy = await acme.processed("d-1", at=later(seconds=1))
-
-    assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
-
-    assert (await acme.stores.journal.entries(acme.id))[0] == copy.duplicate_log
-
-
-@pytest.mark.parametrize("outcome", [None, *CHECKING, REFUSED], ids=ending)
-async def test_settling_again_writes_nothing_twice(acme: Tenant, outcome: Outcome | None) -> None:
-    settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
-    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    left = await acme.left()
-
-    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-
-    assert await acme.left() == left
 
 
 @pytest.mark.parametrize("outcome", [None, *CHECKING], ids=ending)
@@ -166,23 +131,6 @@ async def test_a_settlement_of_no_organization_is_stale(acme: Tenant) -> None:
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
 
     assert await acme.left() == Left()
-
-
-async def test_a_context_is_replaced_and_keeps_its_id_and_time(acme: Tenant) -> None:
-    first = await acme.processed("d-1", push("old"))
-    await acme.stores.deliveries.settle(first)
-    second = await acme.processed("d-1", release("v2"), at=START + DEDUPE_WINDOW)
-    assert await acme.stores.deliveries.settle(second) is Settled.AS_DECIDED
-    assert first.context is not None
-
-    (record,) = await acme.stores.contexts.records(acme.id)
-
-    assert record == evolve(first.context, event=release("v2"))
-    assert record == await acme.stores.contexts.record(acme.id, custom_id("codehost", 1, "d-1"))
-    # The older runs and the older log entry keep their events.
-    runs = await acme.stores.ledger.runs(acme.id)
-    assert [delivered(run).event for run in runs] == [release("v2")] * 2 + [push("old")] * 2
-    assert [entry.detail for entry in await acme.stores.journal.entries(acme.id)] == [release("v2"), push("old")]
 
 
 async def test_the_published_check_passes(acme: Tenant) -> None:

@@ -339,7 +339,7 @@ def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[st
 @pytest.mark.parametrize(
     ("revision", "state", "advice"),
     [
-        ("0001", "warning", "make a backup, then run 'contentsvc migrate'; 'serve' and other commands also upgrade it"),
+        ("0020", "warning", "make a backup, then run 'contentsvc migrate'; 'serve' and other commands also upgrade it"),
         ("9999", "fault", "install the version that upgraded it, or a newer one, or restore the backup"),
     ],
 )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 from standardwebhooks import Webhook
-from tests.endpoints import Receiver, editor_of
+from tests.endpoints import PLACES, Receiver, editor_of
 from tests.usecases.conftest import Between, World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
@@ -53,10 +53,7 @@ class Office:
 
     async def turn(self, *answers: Answer | NotSent) -> list[AttemptResult]:
         self.receiver.answers += answers
-        return [
-            await self.dispatcher.send(taken)
-            for taken in await self.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
-        ]
+        return [await self.dispatcher.send(taken) for taken in await self.dispatcher.take(PLACES)]
 
     async def log(self) -> list[LogEntry]:
         return list(await self.world.stores.journal.entries(self.owner))
@@ -100,7 +97,7 @@ async def test_an_outcome_is_stored_after_an_outage_and_the_message_is_not_repea
 
     outbox: Any = Between(stores.outbox, "record", fails, times=3)
     waiting = Dispatcher(outbox, stores.recipients, office.receiver, clock, ids, pause=pause)
-    (taken,) = await waiting.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+    (taken,) = await waiting.take(PLACES)
 
     assert await waiting.send(taken) is AttemptResult.DELIVERED
 
@@ -119,7 +116,7 @@ async def test_a_message_whose_sending_has_a_fault_is_retried_like_a_refused_one
     sender: Any = Between(office.receiver, "send", fails, times=MAX_ATTEMPTS)
     faulty = Dispatcher(stores.outbox, stores.recipients, sender, clock, ids)
     for number in range(MAX_ATTEMPTS):
-        (taken,) = await faulty.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+        (taken,) = await faulty.take(PLACES)
         with pytest.raises(ZeroDivisionError):
             await faulty.send(taken)
         (entry,) = await office.log()
@@ -235,13 +232,13 @@ async def test_without_a_readable_secret_nothing_is_sent_and_the_log_has_the_rea
 
 async def test_a_returned_message_is_sent_at_once_as_its_first_attempt(office: Office) -> None:
     await office.asked_for()
-    (taken,) = await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1)
+    (taken,) = await office.dispatcher.take(PLACES)
     # A leased message is not leased again.
-    assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1) == ()
+    assert await office.dispatcher.take(PLACES) == ()
     await office.dispatcher.requeue(taken)
     # An excluded endpoint gets no message.
     without = [office.endpoint.id]
-    assert await office.dispatcher.take(limit=1, failing=1, per_endpoint=1, per_organization=1, without=without) == ()
+    assert await office.dispatcher.take(evolve(PLACES, without=without)) == ()
 
     assert await office.turn() == [AttemptResult.DELIVERED]
     (entry,) = await office.log()

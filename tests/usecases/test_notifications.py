@@ -7,7 +7,7 @@ from typing import Self
 
 import pytest
 from attrs import frozen
-from tests.endpoints import consents_of, editor_of
+from tests.endpoints import PLACES, consents_of, editor_of
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.mail_server import MailServer, Received
 
@@ -101,7 +101,7 @@ class Office:
         return await self.turn()
 
     async def turn(self) -> tuple[list[AttemptResult], LogEntry]:
-        taken = await self.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+        taken = await self.dispatcher.take(PLACES)
         results = [await self.dispatcher.send(each) for each in taken]
         return results, (await self.stores.journal.entries(self.organization.id))[0]
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from tests.builders import a_post
+from tests.endpoints import PLACES
 from tests.mail_server import MailServer
 from tests.usecases.test_notifications import Office, token_of
 
@@ -226,10 +227,10 @@ async def test_a_repeated_attempt_leaves_out_the_addresses_that_have_the_mail(
 
 async def test_a_slow_mail_server_gets_a_message_from_one_node_only(office: Office, mails: MailServer) -> None:
     await office.endpoint(_OPS)
-    (taken,) = await office.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)
+    (taken,) = await office.dispatcher.take(PLACES)
     # As long as ten mails to a server that takes 20 s for each.
     office.clock.advance(timedelta(seconds=200))
-    assert (await office.dispatcher.take(limit=9, failing=9, per_endpoint=9, per_organization=9)) == ()
+    assert (await office.dispatcher.take(PLACES)) == ()
     assert await office.dispatcher.send(taken) is AttemptResult.DELIVERED
     office.clock.advance(timedelta(hours=1))
     assert (await office.turn())[0] == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from attrs import define, evolve
-from tests.endpoints import editor_of
+from tests.endpoints import PLACES, editor_of
 from tests.usecases.conftest import REPOSITORY, World, on_github
 
 from contentsvc_core import Connection, CreateEndpoint
@@ -46,7 +46,7 @@ class Watched:
 
     async def events(self) -> list[dict[str, Any]]:
         outbox, now = self.world.stores.outbox, self.world.clock.now()
-        due = await outbox.due(now, limit=99, failing=99, per_endpoint=99, per_organization=99)
+        due = await outbox.due(now, PLACES)
         taken = await outbox.take([each.id for each in due], now=now, lease=timedelta(days=9))
         return [
             {"type": each.message.type, **each.message.data}

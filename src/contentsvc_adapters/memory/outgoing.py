@@ -1,5 +1,5 @@
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import final
 
@@ -24,9 +24,9 @@ from contentsvc_core.outgoing.failing import IntegrationAlert
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
     ENDPOINT_DELETED,
-    NOTHING_SENT,
     Attempted,
     DueMessage,
+    FreePlaces,
     LeasedMessage,
     Message,
     MessageStatus,
@@ -178,23 +178,13 @@ class MemoryOutbox(MemoryStore):
         self._state.refuse_stranger(message.organization_id)
         self._state.messages.setdefault(message.id, message)
 
-    async def due(
-        self,
-        now: datetime,
-        *,
-        limit: int,
-        failing: int,
-        per_endpoint: int,
-        per_organization: int,
-        without: Collection[str] = (),
-        sending: Mapping[str, int] = NOTHING_SENT,
-    ) -> Sequence[DueMessage]:
+    async def due(self, now: datetime, places: FreePlaces) -> Sequence[DueMessage]:
         counted: Counter[str] = Counter()
         turns: Counter[tuple[str, bool]] = Counter()
         ranked: list[tuple[bool, int, DueMessage]] = []
         for message in sorted(self._state.messages.values(), key=lambda each: (each.due_at, each.id)):
             endpoint = self._due_at(message, now)
-            if endpoint is None or endpoint.id in without or counted[endpoint.id] >= per_endpoint:
+            if endpoint is None or endpoint.id in places.without or counted[endpoint.id] >= places.per_endpoint:
                 continue
             counted[endpoint.id] += 1
             owner, is_failing = message.organization_id, endpoint.failures > 0
@@ -202,10 +192,10 @@ class MemoryOutbox(MemoryStore):
             due = DueMessage(id=message.id, organization_id=owner, endpoint_id=endpoint.id, is_failing=is_failing)
             ranked.append((is_failing, turns[owner, is_failing], due))
         in_turns = (due for _, _, due in sorted(ranked, key=lambda each: each[:2]))
-        shared = within_shares(in_turns, per_organization=per_organization, at_work=sending)
+        shared = within_shares(in_turns, per_organization=places.per_organization, at_work=places.sending)
         well = [each for each in shared if not each.is_failing]
         ill = [each for each in shared if each.is_failing]
-        return [*well, *ill[:failing]][:limit]
+        return [*well, *ill[: places.failing]][: places.limit]
 
     async def take(
         self, ids: Sequence[str], *, now: datetime, lease: timedelta, mail_lease: timedelta | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, final
 
 from contentsvc_adapters.pacing import Pacer
-from contentsvc_core.outgoing.messages import LeasedMessage
+from contentsvc_core.outgoing.messages import FreePlaces, LeasedMessage
 from contentsvc_core.outgoing.retries import AttemptResult
 from contentsvc_core.usecases.dispatch import Dispatcher
 
@@ -76,7 +76,7 @@ class DispatchWorker:
         if free <= 0:
             return 0
         failing = sum(taken.is_failing for taken in self._sending.values())
-        taken = await self._dispatcher.take(
+        places = FreePlaces(
             limit=free,
             failing=max(0, FAILING - failing),
             per_endpoint=PER_ENDPOINT,
@@ -85,6 +85,7 @@ class DispatchWorker:
             without={taken.message.endpoint_id for taken in self._sending.values()},
             sending=Counter(taken.message.organization_id for taken in self._sending.values()),
         )
+        taken = await self._dispatcher.take(places)
         self._begin(taken)
         return len(taken)
 

@@ -9,11 +9,10 @@
 Delivery is at least once: a process that stops between sending and recording sends the message again, with the same id.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from enum import Enum
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import Any, Final, final
 
 import msgspec
@@ -87,7 +86,22 @@ class DueMessage:
     is_failing: bool
 
 
-NOTHING_SENT: Final[Mapping[str, int]] = MappingProxyType({})
+@final
+@frozen(kw_only=True)
+class FreePlaces:
+    """How many more messages a process can send now."""
+
+    limit: int
+    #: Of these, messages to endpoints whose last attempt failed: dead endpoints do not delay the others.
+    failing: int
+    #: Of these, messages to one endpoint.
+    per_endpoint: int
+    #: Of these, messages of one organization, less its count in ``sending``.
+    per_organization: int
+    #: The ids of endpoints that get no message now.
+    without: Collection[str] = ()
+    #: The number of messages that the process is sending, by organization.
+    sending: Mapping[str, int] = field(factory=dict[str, int])
 
 
 @final

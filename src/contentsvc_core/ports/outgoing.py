@@ -5,7 +5,7 @@ from typing import Protocol
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.events import Occurrence
 from contentsvc_core.outgoing.failing import IntegrationAlert
-from contentsvc_core.outgoing.messages import NOTHING_SENT, Attempted, DueMessage, LeasedMessage, Message
+from contentsvc_core.outgoing.messages import Attempted, DueMessage, FreePlaces, LeasedMessage, Message
 from contentsvc_core.outgoing.recipients import Recipient
 from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_core.refusals import Refusal
@@ -59,24 +59,10 @@ class Outbox(Protocol):
         """Store a message in a transaction of its own; a repeated call changes nothing."""
         ...
 
-    async def due(
-        self,
-        now: datetime,
-        *,
-        limit: int,
-        failing: int,
-        per_endpoint: int,
-        per_organization: int,
-        without: Collection[str] = (),
-        sending: Mapping[str, int] = NOTHING_SENT,
-    ) -> Sequence[DueMessage]:
-        """Return at most ``limit`` pending messages that are due, those of healthy endpoints first.
+    async def due(self, now: datetime, places: FreePlaces) -> Sequence[DueMessage]:
+        """Return the pending messages that are due, those of healthy endpoints first, for as many places as are free.
 
-        * Of one endpoint at most ``per_endpoint``, the longest due ones. None of an endpoint in ``without``, and none
-          of an endpoint that is disabled.
-        * Of one organization at most ``per_organization``, less its count in ``sending``.
-        * Of all endpoints whose last attempt failed, at most ``failing`` together: dead endpoints do not delay the
-          others.
+        * Of one endpoint, the longest due ones. None of an endpoint that is disabled.
         * In turns: the first message of each organization comes before the second message of any.
         """
         ...

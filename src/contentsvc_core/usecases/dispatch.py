@@ -1,6 +1,6 @@
 """The dispatcher: sends the messages of the outbox. At least once: the id is the same for every attempt."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
@@ -15,8 +15,8 @@ from contentsvc_core.outgoing.events import Occurrence, endpoint_disabled
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter, notice_letter, recipient_confirmation
 from contentsvc_core.outgoing.messages import (
-    NOTHING_SENT,
     Attempted,
+    FreePlaces,
     LeasedMessage,
     MessageStatus,
     begun_log,
@@ -76,26 +76,9 @@ class Dispatcher:
     _mails: MailSender | None = field(default=None, kw_only=True, alias="mails")
     _pause: Callable[[], Awaitable[object]] | None = field(default=None, kw_only=True, alias="pause")
 
-    async def take(
-        self,
-        *,
-        limit: int,
-        failing: int,
-        per_endpoint: int,
-        per_organization: int,
-        without: Collection[str] = (),
-        sending: Mapping[str, int] = NOTHING_SENT,
-    ) -> Sequence[LeasedMessage]:
+    async def take(self, places: FreePlaces) -> Sequence[LeasedMessage]:
         now = self._clock.now()
-        due = await self._outbox.due(
-            now,
-            limit=limit,
-            failing=failing,
-            per_endpoint=per_endpoint,
-            per_organization=per_organization,
-            without=without,
-            sending=sending,
-        )
+        due = await self._outbox.due(now, places)
         if not due:
             # Reads first, without a write lock: with nothing due, no other writer has to wait.
             return ()

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 #: The newest revision. A test compares it with the scripts, which are not loaded if the database is at this revision.
 HEAD: Final = "0025"
 
+#: The oldest revision that is upgraded (decision 0077).
+_OLDEST: Final = "0020"
 _TABLE: Final = "alembic_version"
 #: Every revision has this table.
 _FIRST_TABLE: Final = "organizations"
@@ -51,8 +53,7 @@ async def make_ready(database: Database) -> None:
     if database.dialect.upgrades_itself:
         await upgrade(database)
         return
-    if found is not None and found not in _revisions():
-        raise SchemaMismatch(_unknown(found))
+    _check_known(found)
     at = "the database has no schema yet" if found is None else f"the database's schema is at revision {found}"
     message = f"{at}, and this version needs {HEAD}: run 'contentsvc migrate'"
     raise SchemaMismatch(message)
@@ -80,8 +81,7 @@ def _upgrade(connection: Connection) -> bool:
     found = _revision(connection)
     if found == HEAD:
         return False
-    if found is not None and found not in _revisions():
-        raise SchemaMismatch(_unknown(found))
+    _check_known(found)
     # Imported late: this import takes longer than all other database work of a start.
     from alembic import command  # noqa: PLC0415
 
@@ -100,14 +100,20 @@ def _config() -> "Config":
     return config
 
 
-def _revisions() -> frozenset[str]:
+def _check_known(found: str | None) -> None:
     from alembic.script import ScriptDirectory  # noqa: PLC0415  # see above
 
-    return frozenset(script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions())
-
-
-def _unknown(found: str) -> str:
-    return (
+    scripts = ScriptDirectory.from_config(_config()).walk_revisions()
+    if found is None or found in {script.revision for script in scripts}:
+        return
+    if found.isdigit() and found < _OLDEST:
+        message = (
+            f"the database's schema is at revision {found}, which is too old for this version (it upgrades {_OLDEST} "
+            "and later): upgrade it with an earlier version of contentsvc first"
+        )
+        raise SchemaMismatch(message)
+    message = (
         f"the database's schema is at revision {found}, which this version does not know (it knows {HEAD}): "
         "a newer version of contentsvc has upgraded it; run that version, or restore the backup from before"
     )
+    raise SchemaMismatch(message)

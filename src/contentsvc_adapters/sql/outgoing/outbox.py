@@ -1,4 +1,4 @@
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import Any, Final, final
@@ -41,9 +41,9 @@ from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.organizations import within_shares
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import (
-    NOTHING_SENT,
     Attempted,
     DueMessage,
+    FreePlaces,
     LeasedMessage,
     Message,
     MessageStatus,
@@ -74,34 +74,24 @@ class SqlOutbox(SealedSqlStore):
         row = message_row(message)
         await self._database.write(lambda connection: connection.execute(adding, row))
 
-    async def due(
-        self,
-        now: datetime,
-        *,
-        limit: int,
-        failing: int,
-        per_endpoint: int,
-        per_organization: int,
-        without: Collection[str] = (),
-        sending: Mapping[str, int] = NOTHING_SENT,
-    ) -> Sequence[DueMessage]:
-        if limit <= 0 or per_endpoint <= 0:
+    async def due(self, now: datetime, places: FreePlaces) -> Sequence[DueMessage]:
+        if places.limit <= 0 or places.per_endpoint <= 0:
             return ()
         # Most polls of an idle process end here.
         if not await self._database.poll(self._any_due, now=to_ms(now)):
             return ()
         parameters = {
             "now": to_ms(now),
-            "share": per_endpoint,
-            "turns": per_organization,
-            "without": sorted(without),
-            "full": sorted(each for each, number in sending.items() if number >= per_organization),
+            "share": places.per_endpoint,
+            "turns": places.per_organization,
+            "without": sorted(places.without),
+            "full": sorted(each for each, number in places.sending.items() if number >= places.per_organization),
         }
 
         def read(connection: Connection) -> list[DueMessage]:
             messages: list[DueMessage] = []
-            for is_failing, most in ((False, limit), (True, failing)):
-                left = min(most, limit - len(messages))
+            for is_failing, most in ((False, places.limit), (True, places.failing)):
+                left = min(most, places.limit - len(messages))
                 if left > 0:
                     messages += [
                         DueMessage(
@@ -114,7 +104,7 @@ class SqlOutbox(SealedSqlStore):
                     ]
             # The statement knows which organizations are full, but not how much of its share each other one has left.
             # The first message of each such organization is in the result, so the cut always leaves some.
-            return within_shares(messages, per_organization=per_organization, at_work=sending)
+            return within_shares(messages, per_organization=places.per_organization, at_work=places.sending)
 
         return await self._database.read(read)
 
