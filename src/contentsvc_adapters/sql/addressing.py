@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, insert, literal, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import written_facets
 from contentsvc_adapters.sql.row import json_of
 from contentsvc_adapters.sql.schema.content import post_paths, posts
+from contentsvc_adapters.sql.store import setting_each
 from contentsvc_core.content.posts import Post
 
 UNADDRESSED: Final = posts.c.published_at.is_not(None) & posts.c.path.is_(None)
@@ -41,10 +42,8 @@ def address(connection: Connection, dialect: Dialect, changed: Sequence[Post], *
     facets = {} if are_new else {post.id: written_facets(post) for post in changed}
     for column, texts in ((posts.c.facets, facets), (posts.c.path, paths)):
         if texts:
-            # One statement for all posts, as when runs are completed.
-            entries = dialect.entries(literal(json_of(texts)))
-            setting = update(posts).where(posts.c.id.in_(list(texts)), posts.c.id == entries.c.key)
-            connection.execute(setting.values({column: entries.c.value}))
+            setting = setting_each(dialect, column)
+            connection.execute(setting, {"ids": list(texts), "by_id": json_of(texts)})
 
 
 def forget(connection: Connection, post_id: str) -> None:

@@ -5,6 +5,7 @@ Each change locks the organization's row first, so that changes and firings of o
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, Generic, TypeVar, final
 from zoneinfo import ZoneInfo
 
@@ -44,7 +45,7 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
         super().__init__(database)
         self._kind = kind
         self._table = _TABLES[kind]
-        self._rows = RowLoader(database, select(self._table), self._table.c.id)
+        self._rows = RowLoader(database, select(self._table), self._table.c.id, partial(read_row, kind))
 
     @writing
     def add(
@@ -75,8 +76,7 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
         return new
 
     async def find(self, organization_id: str, automation_id: str) -> _Automation | None:
-        row = await self._rows.find(organization_id, automation_id)
-        return None if row is None else read_row(self._kind, row)
+        return await self._rows.find(organization_id, automation_id)
 
     async def all_of(self, organization_id: str) -> Sequence[_Automation]:
         return await self._database.read(lambda connection: _all_of(connection, self._kind, organization_id))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import final
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
@@ -33,11 +34,10 @@ from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 class SqlBrandIdentities(SqlStore):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        every = select(brand_identities)
-        self._named = RowLoader(database, every, brand_identities.c.id)
-        self._defaults = RowLoader(
-            database, every.where(brand_identities.c.is_default), brand_identities.c.organization_id
-        )
+        every, read = select(brand_identities), partial(read_row, BrandIdentity)
+        defaults = every.where(brand_identities.c.is_default)
+        self._named = RowLoader(database, every, brand_identities.c.id, read)
+        self._defaults = RowLoader(database, defaults, brand_identities.c.organization_id, read)
 
     @writing
     def add(self, connection: Connection, brand: BrandIdentity) -> BrandIdentity | Refusal:
@@ -65,15 +65,13 @@ class SqlBrandIdentities(SqlStore):
         return answer[0] if answer else None
 
     async def identity(self, organization_id: str, brand_id: str) -> BrandIdentity | None:
-        row = await self._named.find(organization_id, brand_id)
-        return None if row is None else read_row(BrandIdentity, row)
+        return await self._named.find(organization_id, brand_id)
 
     async def identities(self, organization_id: str) -> Sequence[BrandIdentity]:
         return await self._database.read(lambda connection: _all(connection, organization_id))
 
     async def default(self, organization_id: str) -> BrandIdentity | None:
-        row = await self._defaults.find(organization_id, organization_id)
-        return None if row is None else read_row(BrandIdentity, row)
+        return await self._defaults.find(organization_id, organization_id)
 
     @writing
     def change(

@@ -1,10 +1,12 @@
 """Completing runs with their posts, many in one transaction."""
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Any, Final, final
 
 from attrs import frozen
-from sqlalchemy import Connection, bindparam, delete, literal, select, update
+from sqlalchemy import Connection, Update, bindparam, delete, select, update
+from sqlalchemy.sql.dml import ReturningInsert
 
 from contentsvc_adapters.sql.addressing import address
 from contentsvc_adapters.sql.containment import contain, lock, note_released
@@ -15,6 +17,7 @@ from contentsvc_adapters.sql.row import json_of
 from contentsvc_adapters.sql.runs import forget, has_status
 from contentsvc_adapters.sql.schema.content import posts, told_once
 from contentsvc_adapters.sql.schema.work import workflow_runs
+from contentsvc_adapters.sql.store import setting_each
 from contentsvc_core.content.posts import Post
 from contentsvc_core.outgoing.events import post_written
 from contentsvc_core.workflows.context import push_id
@@ -26,11 +29,6 @@ _HELD: Final = (
     # All transactions lock in the same order, so that they cannot deadlock.
     .order_by(workflow_runs.c.id)
     .with_for_update()
-)
-_COMPLETED: Final = (
-    update(workflow_runs)
-    .where(workflow_runs.c.id.in_(bindparam("ids", expanding=True)))
-    .values(status=RunStatus.COMPLETED.value, error=None)
 )
 _SKIPPED: Final = (
     update(workflow_runs)
@@ -57,6 +55,17 @@ class RunCompletion:
     pushes: Collection[str] = ()
 
 
+@lru_cache(maxsize=1)
+def _completing(dialect: Dialect) -> Update:
+    return setting_each(dialect, workflow_runs.c.post_id).values(status=RunStatus.COMPLETED.value, error=None)
+
+
+@lru_cache(maxsize=1)
+def _writing(dialect: Dialect) -> ReturningInsert[str]:
+    adding = dialect.insert(posts).on_conflict_do_nothing(index_elements=["organization_id", "once_key"])
+    return adding.returning(posts.c.id)
+
+
 def complete(connection: Connection, dialect: Dialect, endings: Sequence[RunCompletion]) -> list[Completion]:
     """Complete runs that their executors still hold, each independently; return the result of each."""
     ids = [ending.run.id for ending in endings]
@@ -68,10 +77,8 @@ def complete(connection: Connection, dialect: Dialect, endings: Sequence[RunComp
             own.setdefault(run.id, ending)
     if not own:
         return [Completion.GONE] * len(endings)
-    # One statement for all runs: PostgreSQL's driver sends several as a batch that cannot be cancelled.
-    post_ids = dialect.entries(literal(json_of({id_: ending.post.id for id_, ending in own.items()})))
-    completed = _COMPLETED.where(workflow_runs.c.id == post_ids.c.key).values(post_id=post_ids.c.value)
-    connection.execute(completed, {"ids": list(own)})
+    post_ids = json_of({id_: ending.post.id for id_, ending in own.items()})
+    connection.execute(_completing(dialect), {"ids": list(own), "by_id": post_ids})
     forget(connection, list(own))
     owners = {each.run.organization_id for each in own.values() if each.pushes or each.once or push_id(each.run.cause)}
     if owners:
@@ -135,8 +142,7 @@ def _write(connection: Connection, dialect: Dialect, endings: Sequence[RunComple
     ]
     # Sorted by key, as in all transactions that write the same keys, so that they cannot deadlock.
     values.sort(key=lambda row: (row["organization_id"], row["once_key"] or b"", row["id"]))
-    insertion = dialect.insert(posts).on_conflict_do_nothing(index_elements=["organization_id", "once_key"])
-    written = set(connection.scalars(insertion.returning(posts.c.id), values))
+    written = set(connection.scalars(_writing(dialect), values))
     keys = {(row["organization_id"], row["once_key"]): row["id"] for row in values if row["id"] in written}
     # Read after the insert, which waits for a concurrent deletion.
     once_keys = [key for _, key in keys if key is not None]

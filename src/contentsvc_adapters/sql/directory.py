@@ -37,7 +37,7 @@ class SqlDirectory(SealedSqlStore):
     def __init__(self, database: Database, sealer: "SecretSealer") -> None:
         super().__init__(database, sealer)
         every = select(organizations, organizations.c.id.label("organization_id"))
-        self._organizations = RowLoader(database, every, organizations.c.id)
+        self._organizations = RowLoader(database, every, organizations.c.id, directory_rows.organization_of)
         self._connected: Batcher[str, Sequence[Integration]] = Batcher(self._integrations_of)
 
     @writing
@@ -61,8 +61,7 @@ class SqlDirectory(SealedSqlStore):
         return None if row is None else directory_rows.organization_of(row)
 
     async def organization_of(self, organization_id: str) -> Organization | None:
-        row = await self._organizations.find(organization_id, organization_id)
-        return None if row is None else directory_rows.organization_of(row)
+        return await self._organizations.find(organization_id, organization_id)
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
         own = update(organizations).where(organizations.c.id == organization_id)

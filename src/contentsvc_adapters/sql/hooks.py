@@ -6,6 +6,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from contentsvc_adapters.sealing import opened
 from contentsvc_adapters.sql.configuration import change_configuration
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.row_loader import RowLoader
 from contentsvc_adapters.sql.schema.directory import integrations, webhook_secrets
 from contentsvc_adapters.sql.store import is_own
@@ -22,7 +23,7 @@ class SqlHooks:
         reached = select(
             integrations.c.id, integrations.c.organization_id, integrations.c.hook_id, integrations.c.sealed_token
         )
-        self._reached = RowLoader(database, reached, integrations.c.id)
+        self._reached = RowLoader(database, reached, integrations.c.id, self._access_of)
 
     async def rotate_secret(
         self, organization_id: str, integration_id: str, secret: str, *, at: datetime, overlap_until: datetime
@@ -57,9 +58,9 @@ class SqlHooks:
         return await self._database.change(sweeping)
 
     async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
-        row = await self._reached.find(organization_id, integration_id)
-        if row is None:
-            return None
+        return await self._reached.find(organization_id, integration_id)
+
+    def _access_of(self, row: AnyRow) -> HookAccess:
         token = None if row.sealed_token is None else self._sealer.open(row.sealed_token)
         return HookAccess(hook_id=row.hook_id, token=token)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from enum import Enum
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from sqlalchemy import (
@@ -13,12 +13,16 @@ from sqlalchemy import (
     Delete,
     Select,
     Table,
+    Text,
+    Update,
+    bindparam,
     delete,
     false,
     func,
     literal_column,
     select,
     tuple_,
+    update,
 )
 
 from contentsvc_adapters.sql.database import Database
@@ -99,6 +103,17 @@ def distinct_values(column: Column[str], condition: ColumnElement[bool]) -> CTE:
     last = found.c[column.name]
     following = select(func.min(column)).where(condition, column > last)
     return found.union_all(select(following.correlate(found).scalar_subquery()).where(last.is_not(None)))
+
+
+@lru_cache(maxsize=4)  # a process has one database
+def setting_each(dialect: Dialect, column: Column[Any]) -> Update:
+    """Create the statement that sets a column of the rows with ``ids`` to the values in ``by_id``, a JSON object.
+
+    One statement for all rows: PostgreSQL's driver sends several as a batch that cannot be cancelled.
+    """
+    table, entries = column.table, dialect.entries(bindparam("by_id", type_=Text))
+    chosen = table.c.id.in_(bindparam("ids", expanding=True))
+    return update(table).where(chosen, table.c.id == entries.c.key).values({column: entries.c.value})
 
 
 def sweeping(dialect: Dialect, table: Table, oldest: Select[*tuple[Any, ...]]) -> Delete:

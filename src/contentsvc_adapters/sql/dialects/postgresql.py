@@ -72,7 +72,7 @@ class _Unreachable(Exception):
 
 
 @final
-@frozen(kw_only=True)
+@frozen(kw_only=True, eq=False)
 class Postgresql:
     """PostgreSQL through asyncpg: one pool; READ COMMITTED for writing, a snapshot for reading."""
 

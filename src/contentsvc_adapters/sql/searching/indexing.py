@@ -17,7 +17,20 @@ from typing import Any, Final, TypeAlias, final
 
 import msgspec
 from attrs import frozen
-from sqlalchemy import ColumnElement, Connection, Table, and_, bindparam, case, delete, exists, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Table,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    or_,
+    select,
+    update,
+)
 
 from contentsvc_adapters.sql import rows, workflow_rows
 from contentsvc_adapters.sql.database import Database
@@ -99,6 +112,23 @@ class SearchIndexer:
     def __init__(self, database: Database, words: WordIndex) -> None:
         self._database = database
         self._words = words
+        now_ms = database.dialect.now_ms()
+        expired = search_pending.c.begun_at <= now_ms - _LEASE_MS
+        self._beginning = (
+            update(search_pending)
+            .where(*_THE_VERSION, or_(_BEGUN == 0, expired))
+            .values(begun=_BEGUN + 1, begun_version=search_pending.c.version, begun_at=now_ms)
+        )
+        has_expired = and_(_BEGUN > 0, expired)
+        suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
+        query = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect).where(_KNOWN)
+        query = query.order_by(*_KEY).limit(bindparam("limit", type_=Integer))
+        # After the last attempt, its lease must expire before the document is given up.
+        is_last_over = and_(WAITS, has_expired)
+        self._of_all = query.where(or_(_BEGUN == 0, is_last_over))
+        self._of_one = query.where(
+            or_(_BEGUN < TRIES, is_last_over), search_pending.c.organization_id == bindparam("owner")
+        )
         #: Called for each document that is given up.
         self.on_abandoned: Callable[[AbandonedDocument], None] = nothing
         #: Called with the fault of each document that cannot be read; it is tried again, and then given up.
@@ -152,30 +182,18 @@ class SearchIndexer:
         If batches wait, read them instead: their documents are not noted yet. Only a search of one organization reads
         documents with a lease as well.
         """
-        has_expired = and_(_BEGUN > 0, search_pending.c.begun_at <= self._expired())
-        suspect = case((or_(_BEGUN > 1, has_expired), 1), else_=0).label("suspect")
-        query = select(*_KEY, search_pending.c.version, _BEGUN.label("begun"), suspect).where(_KNOWN)
-        # After the last attempt, its lease must expire before the document is given up.
-        if organization_id is None:
-            query = query.where(or_(_BEGUN == 0, and_(WAITS, has_expired)))
-        else:
-            query = query.where(
-                or_(_BEGUN < TRIES, and_(WAITS, has_expired)), search_pending.c.organization_id == organization_id
-            )
-        query = query.order_by(*_KEY).limit(limit)
+        query = self._of_all if organization_id is None else self._of_one
+        parameters = {"limit": limit, "owner": organization_id}
 
         def read(connection: Connection) -> tuple[Sequence[rows.AnyRow], ...]:
             if batches := connection.execute(_BATCHES).all():
                 return batches, (), (), ()
-            pending = connection.execute(query).all()
+            pending = connection.execute(query, parameters).all()
             pending = list(takewhile(lambda row: not row.suspect, pending)) or pending[:1]
             pending = pending[: self._fitting(connection, pending)] if pending else pending
             return (), pending, _records(connection, pending), _posts(connection, pending)
 
         return await self._database.read(read)
-
-    def _expired(self) -> ColumnElement[int]:
-        return self._database.dialect.now_ms() - _LEASE_MS
 
     def _note(self, connection: Connection, batches: Sequence[rows.AnyRow]) -> None:
         """Replace batches by their documents; another process may have done that."""
@@ -202,16 +220,8 @@ class SearchIndexer:
 
     def _begin(self, connection: Connection, pending: Sequence[rows.AnyRow]) -> list[rows.AnyRow]:
         """Note an attempt for each document without a lease, and return these documents."""
-        beginning = (
-            update(search_pending)
-            .where(
-                *_THE_VERSION,
-                or_(_BEGUN == 0, search_pending.c.begun_at <= self._expired()),
-            )
-            .values(begun=_BEGUN + 1, begun_version=search_pending.c.version, begun_at=self._database.dialect.now_ms())
-        )
         # One by one in the order of keys, the same order as when they are removed.
-        return [row for row in pending if connection.execute(beginning, _version_of(row)).rowcount]
+        return [row for row in pending if connection.execute(self._beginning, _version_of(row)).rowcount]
 
     def _requeue(self, connection: Connection, begun: Sequence[rows.AnyRow]) -> None:
         for row in begun:

@@ -235,9 +235,11 @@ def language_of(texts: Iterable[str], asked: str) -> str:
     """Return the language of most texts, English in case of doubt; ``asked`` is the language of the post."""
     counted: Counter[str] = Counter()
     for text in texts:
-        words = {word.casefold() for word in _WORD.findall(text)}
+        # Most texts repeat many words, and splitting at white space is ten times as fast as the pattern.
+        distinct = " ".join(set(text.split()))
+        words, letters = set(_WORD.findall(distinct.casefold())), set(distinct)
         for language, frequent in _FREQUENT.items():
-            counted[language] += len(words & frequent) + (not _LETTERS.get(language, frozenset()).isdisjoint(text))
+            counted[language] += len(words & frequent) + (not _LETTERS.get(language, frozenset()).isdisjoint(letters))
             counted[language] += sum(word.endswith(_ENDINGS[language]) for word in words) if language in _ENDINGS else 0
     likely = max(_FREQUENT, key=lambda language: counted[language])
     # Few words prove little: a brief with English words needs more of them.
