@@ -376,7 +376,7 @@ def test_a_file_of_another_application_is_a_fault(folder: Path) -> None:
     assert found.one("schema")[0] == "fault"
     assert "another application" in found.one("schema")[1]
     assert found.all("schema")[0]["advice"].startswith("set CONTENTSVC_DATABASE_URL to another file")
-    assert found.one("key") == ("skipped", "the database belongs to another application")
+    assert found.one("key") == ("skipped", "the database cannot be used")
 
 
 def test_a_key_that_does_not_open_what_is_stored_is_a_fault(

@@ -33,7 +33,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 
-from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES, DatabaseFault, Question
+from contentsvc_adapters.sql.dialects.dialect import CREATEDB, OWN_TABLES, DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, Server, opened
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
@@ -213,7 +213,7 @@ class Postgresql:
             case _ if isinstance(cause, TimeoutError):
                 return f"{self.name} does not answer in time"
             case _ if isinstance(cause, asyncpg.InvalidCatalogNameError):
-                return f"{self.name} does not exist: create it as an administrator, with 'createdb --owner ROLE NAME'"
+                return f"{self.name} does not exist: create it as an administrator, with {CREATEDB}"
             case _:
                 return f"{self.name} cannot be used: {text or cause}"
 

@@ -124,7 +124,7 @@ async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findi
         current = await database.revision()
     except SchemaMismatch as exc:
         sentence, _, advice = str(exc).partition("; ")
-        return [fault(name, sentence, advice)], "the database belongs to another application"
+        return [fault(name, sentence, advice)], "the database cannot be used"
     if current == HEAD:
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
     if is_older(current):
