@@ -280,7 +280,7 @@ def test_a_file_that_may_only_be_read_is_a_fault(
         monkeypatch.undo()
 
     state, output = found.one("file")
-    assert (state, output.startswith("the file is not writable: ")) == ("fault", True)
+    assert (state, output.startswith("the file cannot be used: ")) == ("fault", True)
     assert "65534" in found.all("file")[0]["advice"]
 
 
@@ -316,7 +316,7 @@ def test_a_file_on_a_full_disk_is_a_fault_without_advice_about_permissions(conne
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
-    assert found.one("file") == ("fault", "the file is not writable: disk I/O error")
+    assert found.one("file") == ("fault", "the file cannot be used: disk I/O error")
     assert found.all("file")[0]["advice"].startswith("see the check 'disk'")
 
 
@@ -325,7 +325,7 @@ def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any])
         holder.execute("BEGIN IMMEDIATE")
         found = findings_of()
 
-    assert found.one("file") == ("fault", "the file is not writable: database is locked")
+    assert found.one("file") == ("fault", "the file cannot be used: database is locked")
 
 
 def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[str, Any]) -> None:
