@@ -103,6 +103,9 @@ def test_a_file_system_that_is_read_only_or_has_no_locks_is_named(
     def no_locks(*_: object) -> None:
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
+    def read_only(_: object) -> SimpleNamespace:
+        return SimpleNamespace(f_flag=os.ST_RDONLY)
+
     monkeypatch.setattr(fcntl, "flock", no_locks)
     with (
         pytest.raises(StoreUnavailable, match=r"x\.db\.serving cannot be locked: .*; use a local disk"),
@@ -110,7 +113,7 @@ def test_a_file_system_that_is_read_only_or_has_no_locks_is_named(
     ):
         pass
     # Mounting one needs permissions that not every machine grants.
-    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_RDONLY))
+    monkeypatch.setattr(os, "statvfs", read_only)
     assert "its file system is read-only; mount it" in str(access_fault(tmp_path / "x.db"))
 
 

@@ -728,12 +728,12 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         state, output = found.one("schema")
         tables = f"{len(metadata.tables)} tables"
         assert (state, output.split(",")[0]) == ("fault", f"the database role may not read and change {tables}")
-        assert found.all("schema")[0]["advice"].startswith("let the role of CONTENTSVC_DATABASE_URL own all tables")
+        assert found.all("schema")[0]["advice"].startswith("let the role of CONTENTSVC_DATABASE_URL own the database")
         assert found.one("runs") == ("skipped", "the database role lacks permissions")
         refused = invoke("organization", "create", "Acme")
         assert refused.stderr == (
             "Error: the database role lacks a permission: permission denied for table alembic_version; "
-            "let the role of CONTENTSVC_DATABASE_URL own all tables and schemas\n"
+            "let the role of CONTENTSVC_DATABASE_URL own the database, and all tables and schemas in it\n"
         )
 
 
