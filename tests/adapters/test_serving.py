@@ -1,4 +1,6 @@
 import contextlib
+import errno
+import fcntl
 import os
 import resource
 import sqlite3
@@ -6,10 +8,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from contentsvc_adapters.sql import check_writable, serving_alone
+from contentsvc_adapters.sql.serving import access_fault
 from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
 HOLD = """
@@ -91,6 +95,26 @@ def test_a_folder_and_a_file_without_access_are_named() -> None:
                     pass
             finally:
                 os.seteuid(user)
+
+
+def test_a_file_system_that_is_read_only_or_has_no_locks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    def read_only(_: object) -> SimpleNamespace:
+        return SimpleNamespace(f_flag=os.ST_RDONLY)
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with (
+        pytest.raises(StoreUnavailable, match=r"x\.db\.serving cannot be locked: .*; use a local disk"),
+        serving_alone(tmp_path / "x.db"),
+    ):
+        pass
+    # Mounting one needs permissions that not every machine grants.
+    monkeypatch.setattr(os, "statvfs", read_only)
+    assert "its file system is read-only; mount it" in str(access_fault(tmp_path / "x.db"))
 
 
 def test_a_read_only_file_and_a_read_only_log_are_refused_and_a_locked_file_is_not() -> None:

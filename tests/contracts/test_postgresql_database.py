@@ -238,12 +238,21 @@ async def test_a_transaction_ends_though_its_caller_is_cancelled(postgresql: Dat
     assert postgres.rows(postgres_url, "SELECT slug FROM organizations") == [("x",)]
 
 
-async def test_a_full_disk_has_one_reason_for_all_tables(postgresql: Database) -> None:
-    raising = """
-        DO $$ BEGIN RAISE EXCEPTION 'could not extend file "base/1/2"' USING ERRCODE = 'disk_full'; END $$
-    """
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        # The server's words name a file, which differs for each table.
+        ("53100", "the disk of its server is full"),
+        ("53300", "words; raise max_connections of the server, or lower CONTENTSVC_DATABASE_POOL_SIZE"),
+        # The words of a connection pooler.
+        ("08P01", "words; a connection pooler cannot be used: name the server itself in CONTENTSVC_DATABASE_URL"),
+        ("42P05", "words; a connection pooler cannot be used: name the server itself in CONTENTSVC_DATABASE_URL"),
+    ],
+)
+async def test_an_error_of_the_environment_says_what_to_do(postgresql: Database, state: str, message: str) -> None:
+    raising = f"DO $$ BEGIN RAISE EXCEPTION 'words' USING ERRCODE = '{state}'; END $$"
 
-    with pytest.raises(StoreUnavailable, match=r"cannot be used: the disk of its server is full$"):
+    with pytest.raises(StoreUnavailable, match=rf"cannot be used: {message}$"):
         await postgresql.write(lambda connection: connection.execute(text(raising)))
 
 

@@ -75,6 +75,37 @@ async def test_a_node_does_not_upgrade_by_itself(empty: Database, empty_url: str
     assert postgres.rows(empty_url, _TABLES) == []
 
 
+@pytest.mark.parametrize("found", [None, "ae1027a6acf5"], ids=["unversioned", "versioned"])
+async def test_a_database_of_another_application_is_refused(empty: Database, empty_url: str, found: str | None) -> None:
+    postgres.rows(empty_url, "CREATE TABLE of_an_extension (id int)")
+    postgres.rows(empty_url, "CREATE TABLE posts (lit int)")
+    if found is not None:
+        postgres.rows(empty_url, f"CREATE TABLE alembic_version AS SELECT '{found}' AS version_num")
+
+    for work in (upgrade, make_ready, revision):
+        with pytest.raises(SchemaMismatch, match=r"another application.*set CONTENTSVC_DATABASE_URL.*createdb --owner"):
+            await work(empty)
+
+    postgres.rows(empty_url, "DROP TABLE posts")
+    postgres.rows(empty_url, "DROP TABLE IF EXISTS alembic_version")
+    assert await upgrade(empty)
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+async def test_a_database_without_utf8_is_refused(empty_url: str, encoding: str) -> None:
+    # Such a database would refuse each delivery with a character outside of its encoding.
+    name = f"{empty_url.partition('?')[0].rpartition('/')[2]}_other"
+    postgres.rows(empty_url, f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'")
+    other = Database(empty_url.replace(name.removesuffix("_other"), name))
+    try:
+        for work in (upgrade, make_ready, revision):
+            with pytest.raises(SchemaMismatch, match=rf"encoding {encoding}.*createdb --owner .* --encoding UTF8"):
+                await work(other)
+    finally:
+        await other.dispose()
+        postgres.rows(empty_url, f"DROP DATABASE {name} WITH (FORCE)")
+
+
 async def test_a_node_refuses_an_older_schema(postgresql: Database, postgres_url: str) -> None:
     postgres.rows(postgres_url, "UPDATE alembic_version SET version_num = '0020'")
 

@@ -218,7 +218,7 @@ async def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None
     (tmp_path / "notes.db").write_text("Dear diary, " * 1000)
     database = Database(f"sqlite:///{tmp_path / 'notes.db'}")
 
-    with pytest.raises(StoreUnavailable, match=r"notes\.db"):
+    with pytest.raises(StoreUnavailable, match=r"notes\.db' cannot be used: .*; .* restore the backup"):
         await upgrade(database)
 
     await database.dispose()
@@ -233,6 +233,15 @@ async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
     await database.dispose()
     assert not list(tmp_path.iterdir())  # noqa: ASYNC240  # a test may wait for the disk
+
+
+async def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}")
+
+    with pytest.raises(StoreUnavailable, match="it is a folder; name a file"):
+        await upgrade(database)
+
+    await database.dispose()
 
 
 @pytest.mark.parametrize(

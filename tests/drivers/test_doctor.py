@@ -280,7 +280,7 @@ def test_a_file_that_may_only_be_read_is_a_fault(
         monkeypatch.undo()
 
     state, output = found.one("file")
-    assert (state, output.startswith("the file is not writable: ")) == ("fault", True)
+    assert (state, output.startswith("the file cannot be used: ")) == ("fault", True)
     assert "65534" in found.all("file")[0]["advice"]
 
 
@@ -316,7 +316,7 @@ def test_a_file_on_a_full_disk_is_a_fault_without_advice_about_permissions(conne
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
 
-    assert found.one("file") == ("fault", "the file is not writable: disk I/O error")
+    assert found.one("file") == ("fault", "the file cannot be used: disk I/O error")
     assert found.all("file")[0]["advice"].startswith("see the check 'disk'")
 
 
@@ -325,7 +325,7 @@ def test_a_file_that_another_program_holds_is_a_fault(connected: dict[str, Any])
         holder.execute("BEGIN IMMEDIATE")
         found = findings_of()
 
-    assert found.one("file") == ("fault", "the file is not writable: database is locked")
+    assert found.one("file") == ("fault", "the file cannot be used: database is locked")
 
 
 def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[str, Any]) -> None:
@@ -376,7 +376,7 @@ def test_a_file_of_another_application_is_a_fault(folder: Path) -> None:
     assert found.one("schema")[0] == "fault"
     assert "another application" in found.one("schema")[1]
     assert found.all("schema")[0]["advice"].startswith("set CONTENTSVC_DATABASE_URL to another file")
-    assert found.one("key") == ("skipped", "the database belongs to another application")
+    assert found.one("key") == ("skipped", "the database cannot be used")
 
 
 def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
@@ -728,12 +728,12 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         state, output = found.one("schema")
         tables = f"{len(metadata.tables)} tables"
         assert (state, output.split(",")[0]) == ("fault", f"the database role may not read and change {tables}")
-        assert found.all("schema")[0]["advice"].startswith("let the role of CONTENTSVC_DATABASE_URL own all tables")
+        assert found.all("schema")[0]["advice"].startswith("let the role of CONTENTSVC_DATABASE_URL own the database")
         assert found.one("runs") == ("skipped", "the database role lacks permissions")
         refused = invoke("organization", "create", "Acme")
         assert refused.stderr == (
             "Error: the database role lacks a permission: permission denied for table alembic_version; "
-            "let the role of CONTENTSVC_DATABASE_URL own all tables and schemas\n"
+            "let the role of CONTENTSVC_DATABASE_URL own the database, and all tables and schemas in it\n"
         )
 
 

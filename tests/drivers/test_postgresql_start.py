@@ -1,5 +1,6 @@
 """Messages and exit codes of `contentsvc` with an unusable PostgreSQL."""
 
+import contextlib
 import uuid
 from collections.abc import Generator
 from pathlib import Path
@@ -85,6 +86,18 @@ def test_the_engines_tables_are_asked_for_by_name(tmp_path: Path, empty_url: str
     assert "Traceback" not in refused.stderr
 
 
+@contextlib.contextmanager
+def _connecting_as_role(url: str, right: str) -> Generator[None]:
+    """Grant all new connections to a database only one right."""
+    role = f"role_{uuid.uuid4().hex}"
+    postgres.rows(url, f"CREATE ROLE {role}; GRANT {right.format(role=role)} TO {role}")
+    postgres.rows(url, f'ALTER DATABASE "{make_url(url).database}" SET role TO {role}')
+    try:
+        yield
+    finally:
+        postgres.rows(url, f"SET role TO NONE; DROP OWNED BY {role}; DROP ROLE {role}")
+
+
 @pytest.mark.parametrize(
     ("right", "message"),
     [
@@ -114,17 +127,27 @@ def test_a_role_without_the_ownership_of_the_tables_gets_an_error_that_names_the
 ) -> None:
     installation = Installation(tmp_path, database_url=empty_url)
     assert installation.run("migrate").returncode == 0
-    role = f"role_{uuid.uuid4().hex}"
-    postgres.rows(empty_url, f"CREATE ROLE {role}; GRANT {right.format(role=role)} TO {role}")
-    postgres.rows(empty_url, f'ALTER DATABASE "{make_url(empty_url).database}" SET role TO {role}')
+    with _connecting_as_role(empty_url, right):
+        refused = installation.run("serve", "--port", "0")
 
-    refused = installation.run("serve", "--port", "0")
-
-    postgres.rows(empty_url, f"SET role TO NONE; DROP OWNED BY {role}; DROP ROLE {role}")
     assert refused.returncode == 1
-    assert f"Error: {message}let the role of CONTENTSVC_DATABASE_URL own all tables and schemas\n" in refused.stderr
+    assert (
+        f"Error: {message}let the role of CONTENTSVC_DATABASE_URL own the database, and all tables and schemas in it\n"
+        in refused.stderr
+    )
     assert '"ready"' not in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_migrating_without_the_ownership_of_the_database_gets_an_error_that_names_the_fix(
+    tmp_path: Path, empty_url: str
+) -> None:
+    with _connecting_as_role(empty_url, "ALL ON SCHEMA public"):
+        refused = Installation(tmp_path, database_url=empty_url).run("migrate")
+
+    assert refused.returncode == 1
+    assert "Error: the engine cannot use its tables: permission denied for database" in refused.stderr
+    assert "; let the role of CONTENTSVC_DATABASE_URL own the database" in refused.stderr
 
 
 @pytest.fixture

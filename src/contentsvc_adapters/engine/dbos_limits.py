@@ -10,6 +10,7 @@ from typing import Any, Final
 from dbos import DBOS, error
 from sqlalchemy.engine import make_url
 
+from contentsvc_adapters.engine.dbos_tables import in_a_sentence
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.text import one_line
 
@@ -78,9 +79,7 @@ def faults_named(what: str) -> Generator[None]:
 def why_not(exc: Exception) -> str:
     if isinstance(exc, error.DBOSInitializationError):
         return "the engine's tables are not there, or are old: run 'contentsvc migrate'"
-    # The driver's message: SQLAlchemy's error would repeat the statement.
-    text = str(getattr(exc, "orig", None) or exc) or type(exc).__name__
-    return f"the engine cannot use its tables: {one_line(text, 200)}"
+    return in_a_sentence("the engine cannot use its tables", exc)
 
 
 class _LogLimit(logging.Filter):

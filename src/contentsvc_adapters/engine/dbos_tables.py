@@ -28,11 +28,14 @@ def tables_version(url: str) -> int | None:
     try:
         return _in_file(Path(make_url(url).database or "")) if url.startswith("sqlite") else _in_schema(url)
     except (SQLAlchemyError, sqlite3.Error) as exc:
-        text = str(getattr(exc, "orig", None) or exc)
-        message = f"the engine's database cannot be used: {one_line(text, 200)}"
-        if getattr(getattr(exc, "orig", None), "sqlstate", None) == _FORBIDDEN:
-            message = f"{message}; {OWN_TABLES}"
-        raise StoreUnavailable(message) from exc
+        raise StoreUnavailable(in_a_sentence("the engine's database cannot be used", exc)) from exc
+
+
+def in_a_sentence(fault: str, exc: Exception) -> str:
+    """Return the fault with the driver's message; SQLAlchemy's error would repeat the statement."""
+    cause = getattr(exc, "orig", None) or exc
+    sentence = f"{fault}: {one_line(str(cause) or type(cause).__name__, 200)}"
+    return f"{sentence}; {OWN_TABLES}" if getattr(cause, "sqlstate", None) == _FORBIDDEN else sentence
 
 
 def _in_file(path: Path) -> int | None:

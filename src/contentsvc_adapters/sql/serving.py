@@ -28,11 +28,14 @@ def serving_alone(database: Path) -> Generator[None]:
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as exc:
+        except BlockingIOError as exc:
             message = (
                 f"another process serves {database} already: a SQLite file has one serving process; "
                 "stop that one first, give this one a file of its own, or use PostgreSQL, which several can serve"
             )
+            raise StoreUnavailable(message) from exc
+        except OSError as exc:
+            message = f"the file {path} cannot be locked: {exc.strerror or exc}; use a local disk for the database"
             raise StoreUnavailable(message) from exc
         try:
             file.truncate(0)
@@ -88,9 +91,13 @@ def primary_code(exc: BaseException | None) -> int:
 
 
 def access_fault(database: Path) -> str | None:
-    """Return the missing permission on a file, and a remedy; ``None``: no permission is missing."""
+    """Return why a file cannot be opened for writing, and a remedy; ``None``: nothing is in the way."""
     if not database.parent.is_dir():
         fault = "its folder does not exist; create it"
+    elif database.is_dir():
+        fault = "it is a folder; name a file in CONTENTSVC_DATABASE_URL"
+    elif os.statvfs(database.parent).f_flag & os.ST_RDONLY:
+        fault = "its file system is read-only; mount it for writing, or use another folder"
     elif not os.access(database.parent, os.W_OK | os.X_OK, effective_ids=True):
         fault = "you may not write in its folder; use another folder, or change the owner of this one"
     elif database.exists() and not os.access(database, os.R_OK | os.W_OK, effective_ids=True):

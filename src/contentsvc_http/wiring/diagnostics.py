@@ -30,7 +30,7 @@ from contentsvc_adapters.sql.condition import (
     sealed_secrets,
     server,
 )
-from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES
+from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES, RIGHT_FILE
 from contentsvc_adapters.sql.ids import ids_beginning_with
 from contentsvc_core.errors import SecretUnreadable
 from contentsvc_http.settings import Settings
@@ -39,6 +39,7 @@ from contentsvc_http.wiring.stores import NO_KEY
 __all__ = [
     "HEAD",
     "OWN_TABLES",
+    "RIGHT_FILE",
     "Backlog",
     "DatabaseInspector",
     "DatabaseServer",

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
     from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 
-#: What to do if the role of a server's database may not use its tables.
-OWN_TABLES: Final = "let the role of CONTENTSVC_DATABASE_URL own all tables and schemas"
+#: What to do if the role of a server's database may not use or create its tables and schemas.
+OWN_TABLES: Final = "let the role of CONTENTSVC_DATABASE_URL own the database, and all tables and schemas in it"
+#: What to do about a file that is damaged, or that is no database.
+RIGHT_FILE: Final = "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
+#: How to create a database of PostgreSQL. Without a template, the server's locale determines the encoding.
+CREATEDB: Final = "'createdb --owner ROLE --encoding UTF8 --template template0 NAME'"
 
 Question = TypeVar("Question", bound=Select[*tuple[Any, ...]])
 

@@ -33,7 +33,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 
-from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES, DatabaseFault, Question
+from contentsvc_adapters.sql.dialects.dialect import CREATEDB, OWN_TABLES, DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, Server, opened
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
@@ -62,6 +62,16 @@ _LOST: Final = {
 }
 _UNSTORABLE: Final = {
     "54000",  # program_limit_exceeded: larger than an index allows
+}
+_NO_POOLER: Final = "a connection pooler cannot be used: name the server itself in CONTENTSVC_DATABASE_URL"
+#: What to do about errors that do not say it.
+_ADVICE: Final = {
+    # A pooler refuses the settings of a session (protocol_violation), or mixes the prepared statements of sessions.
+    "08P01": _NO_POOLER,
+    "26000": _NO_POOLER,
+    "42P05": _NO_POOLER,
+    # too_many_connections
+    "53300": "raise max_connections of the server, or lower CONTENTSVC_DATABASE_POOL_SIZE",
 }
 #: The driver's own errors. SQLAlchemy does not wrap the errors of a connection that is lost before its first use.
 _RAW: Final = asyncpg.PostgresError | asyncpg.InterfaceError | asyncpg.InternalClientError
@@ -213,9 +223,10 @@ class Postgresql:
             case _ if isinstance(cause, TimeoutError):
                 return f"{self.name} does not answer in time"
             case _ if isinstance(cause, asyncpg.InvalidCatalogNameError):
-                return f"{self.name} does not exist: create it as an administrator, with 'createdb --owner ROLE NAME'"
+                return f"{self.name} does not exist: create it as an administrator, with {CREATEDB}"
             case _:
-                return f"{self.name} cannot be used: {text or cause}"
+                advice = _ADVICE.get(_state(cause))
+                return f"{self.name} cannot be used: {text or cause}" + (f"; {advice}" if advice else "")
 
 
 def _fault_of(cause: BaseException) -> DatabaseFault:
@@ -224,7 +235,7 @@ def _fault_of(cause: BaseException) -> DatabaseFault:
         return DatabaseFault.VALUE
     if isinstance(cause, OSError | asyncpg.InterfaceError | asyncpg.InternalClientError):
         return DatabaseFault.LOST
-    state = str(getattr(cause, "sqlstate", "") or "")
+    state = _state(cause)
     if state in _CONFLICTS:
         return DatabaseFault.CONFLICT
     # Class 08: connection exception; 21: cardinality violation; 22: data exception; 23: integrity constraint violation;
@@ -235,7 +246,12 @@ def _fault_of(cause: BaseException) -> DatabaseFault:
         return DatabaseFault.FULL
     if state in _UNSTORABLE or state.startswith(("22", "23")):
         return DatabaseFault.VALUE
-    return DatabaseFault.STATEMENT if state.startswith(("21", "42")) else DatabaseFault.AWAY
+    is_statement = state.startswith(("21", "42")) and state not in _ADVICE
+    return DatabaseFault.STATEMENT if is_statement else DatabaseFault.AWAY
+
+
+def _state(cause: BaseException) -> str:
+    return str(getattr(cause, "sqlstate", "") or "")
 
 
 def _cause(exc: BaseException) -> BaseException:

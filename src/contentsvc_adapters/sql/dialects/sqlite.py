@@ -38,7 +38,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.util import greenlet_spawn
 
 from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
-from contentsvc_adapters.sql.dialects.dialect import DatabaseFault, Question
+from contentsvc_adapters.sql.dialects.dialect import RIGHT_FILE, DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import WriterThread
 from contentsvc_adapters.sql.serving import access_fault, has_no_access, primary_code
@@ -205,6 +205,8 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return f"the database file '{self.path}' is locked by another process"
             case _ if has_no_access(cause) and (denied := access_fault(self.path)) is not None:
                 return denied
+            case _ if primary_code(cause) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+                return f"the database file '{self.path}' cannot be used: {cause}; {RIGHT_FILE}"
             case _:
                 return f"the database file '{self.path}' cannot be used: {cause}"
 

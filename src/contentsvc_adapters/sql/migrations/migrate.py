@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import Connection, inspect, text
 
 from contentsvc_adapters.sql.database import Database
+from contentsvc_adapters.sql.dialects.dialect import CREATEDB
 from contentsvc_core.errors import SchemaMismatch
 
 if TYPE_CHECKING:
@@ -17,12 +18,16 @@ _OLDEST: Final = "0020"
 _TABLE: Final = "alembic_version"
 #: Every revision has this table.
 _FIRST_TABLE: Final = "organizations"
+_OTHER_FILE: Final = "set CONTENTSVC_DATABASE_URL to another file, which is created if it is missing"
+_OTHER_DATABASE: Final = (
+    f"set CONTENTSVC_DATABASE_URL to another database, which an administrator creates with {CREATEDB}"
+)
 
 
 async def revision(database: Database) -> str | None:
     """Return the revision of the schema; ``None``: the database has no schema yet.
 
-    A SQLite file with the tables of another application raises :class:`SchemaMismatch`.
+    A database of another application or, on PostgreSQL, without UTF-8 raises :class:`SchemaMismatch`.
     """
     return await database.read(_revision)
 
@@ -64,16 +69,28 @@ def _revision(connection: Connection) -> str | None:
     found: str | None = None
     if inspector.has_table(_TABLE):
         found = connection.scalar(text(f"SELECT version_num FROM {_TABLE}"))  # noqa: S608  # a constant
-    # A PostgreSQL database may have the tables of its extensions.
-    if found != HEAD and connection.dialect.name == "sqlite":
-        tables = inspector.get_table_names()
-        if tables and (found is None or _FIRST_TABLE not in tables):
-            message = (
-                "the database file belongs to another application: it has tables, but not those of contentsvc; "
-                "set CONTENTSVC_DATABASE_URL to another file, which is created if it is missing"
-            )
-            raise SchemaMismatch(message)
+    if found != HEAD:
+        _check_usable(connection, found)
     return found
+
+
+def _check_usable(connection: Connection, found: str | None) -> None:
+    # Imported late: a database at HEAD needs no list of all tables.
+    from contentsvc_adapters.sql.schema.all_tables import metadata  # noqa: PLC0415
+
+    tables = set(inspect(connection).get_table_names())
+    is_sqlite = connection.dialect.name == "sqlite"
+    # A PostgreSQL database may have the tables of its extensions.
+    taken = tables if is_sqlite else tables & {_TABLE, *metadata.tables}
+    if taken and (found is None or _FIRST_TABLE not in tables):
+        what, other = ("database file", _OTHER_FILE) if is_sqlite else ("database", _OTHER_DATABASE)
+        message = f"the {what} belongs to another application: it has tables, but not those of contentsvc; {other}"
+        raise SchemaMismatch(message)
+    if found is None and not is_sqlite and (encoding := connection.scalar(text("SHOW server_encoding"))) != "UTF8":
+        message = (
+            f"the database has the encoding {encoding}, and deliveries have characters outside of it; {_OTHER_DATABASE}"
+        )
+        raise SchemaMismatch(message)
 
 
 def _upgrade(connection: Connection) -> bool:

@@ -17,6 +17,7 @@ from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.diagnostics import (
     HEAD,
     OWN_TABLES,
+    RIGHT_FILE,
     DatabaseInspector,
     DatabaseServer,
     FileState,
@@ -124,7 +125,7 @@ async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findi
         current = await database.revision()
     except SchemaMismatch as exc:
         sentence, _, advice = str(exc).partition("; ")
-        return [fault(name, sentence, advice)], "the database belongs to another application"
+        return [fault(name, sentence, advice)], "the database cannot be used"
     if current == HEAD:
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
     if is_older(current):
@@ -166,7 +167,7 @@ async def _closed_to_others(settings: Settings) -> Findings:
 def _usable(state: FileState) -> Finding:
     name = "file"
     if state.fault is not None:
-        return fault(name, f"the file is not writable: {state.fault}", _why_not_writable(state.fault))
+        return fault(name, f"the file cannot be used: {state.fault}", _why_not_writable(state.fault))
     sentence = f"writable, {decimal(state.size)}, journal mode {state.journal_mode}, log {decimal(state.log_size)}"
     if state.journal_mode != "wal":
         advice = "the first 'contentsvc serve' changes it to wal; if it does not, use a local disk"
@@ -183,7 +184,7 @@ def _why_not_writable(cause: sqlite3.Error) -> str:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return "another program has locked it: end that program or its transaction"
         case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
-            return "name the right file in CONTENTSVC_DATABASE_URL, or restore the backup"
+            return RIGHT_FILE
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
             return "see the check 'disk'; if the disk has room, look for its errors in the system's log"
         case _:
