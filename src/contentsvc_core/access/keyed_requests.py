@@ -35,6 +35,10 @@ class StoredAnswer(Value, frozen=True, kw_only=True):
     headers: tuple[tuple[str, str], ...]
     body: str
 
+    def __repr__(self) -> str:
+        """Return the status only: the answer may have a new secret."""
+        return f"StoredAnswer(status={self.status})"
+
 
 @final
 @frozen(kw_only=True)
