@@ -34,7 +34,6 @@ __all__ = [
     "repository_ids",
 ]
 
-
 _Value = TypeVar("_Value")
 
 
@@ -48,6 +47,8 @@ def _built(draw: st.DrawFn, make: Callable[..., _Value], /, **parts: st.SearchSt
     return make(**{name: draw(part) for name, part in parts.items()})
 
 
+#: Shrinks to the usual value.
+_USUALLY: Final = st.sampled_from([True, False])
 #: The most characters of a delivery id, and its characters.
 _LONGEST_ID: Final = 255
 _VISIBLE: Final = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
@@ -121,7 +122,7 @@ def commits() -> st.SearchStrategy[Commit]:
         ),
         timestamp=_times(),
         url=_urls(),
-        distinct=st.booleans(),
+        distinct=_USUALLY,
         added=_paths(),
         modified=_paths(),
         removed=_paths(),
@@ -132,8 +133,7 @@ def commits() -> st.SearchStrategy[Commit]:
 def _hashes() -> st.SearchStrategy[str]:
     """Return hashes: SHA-1, and SHA-256; some of them occur again, in another push or as another commit."""
     again = st.sampled_from(["72d3162ecc7811e381ab4c9367dc0958deadbeef", "0" * 40])
-    sized = [st.binary(min_size=size, max_size=size).map(bytes.hex) for size in (20, 32)]
-    return st.one_of(again, *sized)
+    return st.one_of(again, *(st.binary(min_size=size, max_size=size).map(bytes.hex) for size in (20, 32)))
 
 
 def _messages() -> st.SearchStrategy[str]:
@@ -188,7 +188,7 @@ def pushes() -> st.SearchStrategy[Push]:
     return _built(
         _push,
         other_ref=_other_refs(),
-        is_main=st.booleans(),
+        is_main=_USUALLY,
         commits=st.lists(commits(), max_size=3).map(tuple),
         other_head=st.none() | _built(HeadCommit, id=_hashes(), message=_messages() | foreign_text()),
         is_last=st.booleans(),
