@@ -104,6 +104,7 @@ def read_style(value: object) -> HouseStyle | Refusal | None:
 
 
 def options_of(style: HouseStyle | None) -> ChangelogOptions:
+    """Return the options of a writer that a house style sets, with the defaults of its audience for other fields."""
     if style is None:
         return DEFAULT_OPTIONS
     options = dict(_AUDIENCES.get(style.fields.get(AUDIENCE, ""), {}))

@@ -57,6 +57,11 @@ def feed_of(
     updated_at: datetime,
     label: Label | None = None,
 ) -> Feed:
+    """Return the feed of a changelog with those of ``posts`` that it lists, in their order.
+
+    Pass at most :data:`FEED_LENGTH` posts, newest first. ``updated_at`` is the time of the last change of the
+    changelog; a later change of a post replaces it. With a ``label``, the feed has only posts with this label.
+    """
     own = [
         evolve(post, content=shown_content(post, changelog))
         for post in posts
