@@ -47,8 +47,7 @@ def _built(draw: st.DrawFn, make: Callable[..., _Value], /, **parts: st.SearchSt
     return make(**{name: draw(part) for name, part in parts.items()})
 
 
-#: Shrinks to the usual value.
-_USUALLY: Final = st.sampled_from([True, False])
+_USUALLY: Final = st.sampled_from([True, False])  # shrinks to the usual value
 #: The most characters of a delivery id, and its characters.
 _LONGEST_ID: Final = 255
 _VISIBLE: Final = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
@@ -101,6 +100,7 @@ def instants() -> st.SearchStrategy[datetime]:
 
 
 def addresses() -> st.SearchStrategy[Address]:
+    """Return hook addresses of all providers."""
     ids = st.from_regex(r"[A-Za-z0-9_-]{1,20}", fullmatch=True)
     return st.builds(
         address,
@@ -182,8 +182,7 @@ def _other_refs() -> st.SearchStrategy[str]:
 def pushes() -> st.SearchStrategy[Push]:
     """Return pushes to branches and tags: new, moved, deleted and without commits; and pushes that are cut.
 
-    Half of them are to the branch ``main``. A push has at most three commits, so that tests stay fast: ``push_body`` of
-    :mod:`contentsvc_core.testing` makes larger ones.
+    Half of them are to the branch ``main``. A push has at most three commits: :func:`.push_body` makes larger ones.
     """
     return _built(
         _push,
@@ -245,6 +244,7 @@ def _notes() -> st.SearchStrategy[str]:
 
 
 def events() -> st.SearchStrategy[Event]:
+    """Return :func:`pushes` and :func:`releases`."""
     return pushes() | releases()
 
 

@@ -43,6 +43,8 @@ class StoredAnswer(Value, frozen=True, kw_only=True):
 @final
 @frozen(kw_only=True)
 class KeyedRequest:
+    """A request with an idempotency key, and its answer."""
+
     #: The prefix of the API key: each API key has its own idempotency keys.
     key_prefix: str
     #: The idempotency key.

@@ -70,6 +70,8 @@ def new_secret(ids: IdSource) -> str:
 @final
 @frozen(eq=False, repr=False)
 class Operator:
+    """Sets up organizations, integrations and API keys."""
+
     _directory: Directory
     _keys: ApiKeys
     _clock: Clock

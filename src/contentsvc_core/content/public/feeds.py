@@ -22,6 +22,8 @@ FEED_LENGTH: Final = 20
 @final
 @frozen(kw_only=True)
 class FeedEntry:
+    """A post in a feed."""
+
     #: Permanent, even when addresses change (RFC 4287, section 4.2.6).
     id: str
     url: str
@@ -39,6 +41,8 @@ class FeedEntry:
 @final
 @frozen(kw_only=True)
 class Feed:
+    """The content of a feed, for each format."""
+
     id: str
     title: str
     description: str
