@@ -311,7 +311,8 @@ async def test_all_attempts_of_a_message_share_one_log_entry(acme: Tenant) -> No
         created_at=START,
     )
     assert (await stores.read_model.newest_entries(acme.id))[endpoint.id] == listed_entry(entry)
-    # The message has ended: it is not leased again, and its end does not change.
+    # The message has ended: it is not leased again, also after a late repetition, and its end does not change.
+    await stores.outbox.add(message)
     assert await due(stores, later(days=9)) == []
     await stores.outbox.record(ended(second, MessageStatus.FAILED))
     assert await stores.journal.entries(acme.id) == [entry]
