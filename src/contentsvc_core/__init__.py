@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from contentsvc_core.content.editing import CreatePost as CreatePost
     from contentsvc_core.content.forms.choice import write_content as write_content
     from contentsvc_core.content.house_style import HouseStyle as HouseStyle
+    from contentsvc_core.content.house_style import merged_styles as merged_styles
     from contentsvc_core.content.options import ChangelogOptions as ChangelogOptions
     from contentsvc_core.content.packages import PackageTag as PackageTag
     from contentsvc_core.content.posts import ContentType as ContentType
@@ -53,14 +54,20 @@ if TYPE_CHECKING:
     from contentsvc_core.content.posts import PostStatus as PostStatus
     from contentsvc_core.content.posts import PostText as PostText
     from contentsvc_core.content.posts import post_body as post_body
+    from contentsvc_core.content.public.atom import atom_document as atom_document
     from contentsvc_core.content.public.changelogs import Exposure as Exposure
     from contentsvc_core.content.public.changelogs import LinkBody as LinkBody
     from contentsvc_core.content.public.changelogs import PublicChangelog as PublicChangelog
     from contentsvc_core.content.public.changes import ChangeChangelog as ChangeChangelog
     from contentsvc_core.content.public.changes import CreateChangelog as CreateChangelog
+    from contentsvc_core.content.public.feeds import Feed as Feed
+    from contentsvc_core.content.public.feeds import FeedEntry as FeedEntry
+    from contentsvc_core.content.public.feeds import feed_of as feed_of
     from contentsvc_core.content.public.images import Image as Image
     from contentsvc_core.content.public.images import ImageKind as ImageKind
     from contentsvc_core.content.public.images import ImageMark as ImageMark
+    from contentsvc_core.content.public.json_feed import json_feed_document as json_feed_document
+    from contentsvc_core.content.public.links import ChangelogLinks as ChangelogLinks
     from contentsvc_core.content.public.months import Month as Month
     from contentsvc_core.content.public.releases import PostLine as PostLine
     from contentsvc_core.content.pull_requests import NamedPullRequests as NamedPullRequests
@@ -70,6 +77,8 @@ if TYPE_CHECKING:
     from contentsvc_core.content.sections import Section as Section
     from contentsvc_core.content.site_addresses import SiteHost as SiteHost
     from contentsvc_core.content.style_bodies import OutputConfigBody as OutputConfigBody
+    from contentsvc_core.content.style_fields import options_of as options_of
+    from contentsvc_core.content.style_fields import read_style as read_style
     from contentsvc_core.content.versions import PostVersion as PostVersion
     from contentsvc_core.content.windows import Lookback as Lookback
     from contentsvc_core.content.windows import LookbackWindow as LookbackWindow
@@ -140,6 +149,7 @@ if TYPE_CHECKING:
     from contentsvc_core.outgoing.retries import Answer as Answer
     from contentsvc_core.outgoing.retries import AttemptResult as AttemptResult
     from contentsvc_core.outgoing.retries import NotSent as NotSent
+    from contentsvc_core.outgoing.signing import signed_headers as signed_headers
     from contentsvc_core.outgoing.subscribers import AnnouncedPost as AnnouncedPost
     from contentsvc_core.outgoing.subscribers import LeasedMail as LeasedMail
     from contentsvc_core.outgoing.subscribers import MailKind as MailKind

@@ -41,6 +41,8 @@ _AT_FAULT: Final = {HostFault.UNSUPPORTED: "repository_id", HostFault.NO_ACCESS:
 @final
 @frozen(kw_only=True)
 class HostRefusal:
+    """The reason why a code host refused a request, or gave no answer."""
+
     fault: HostFault
     #: One line for people, with advice; it contains no token.
     reason: str

@@ -59,6 +59,8 @@ _TIME: Final = "must be a time with an offset, such as 2026-11-22T08:30:00Z"
 
 
 class RefusalKind(Enum):
+    """The kind of a refusal, by which a driver chooses its status code."""
+
     INVALID = auto()
     QUERY = auto()
     #: The values are valid, but do not fit the organization: for example, an unknown repository.
@@ -83,6 +85,8 @@ AT_HOST: Final = frozenset({RefusalKind.HOST_REFUSED, RefusalKind.HOST_BUSY, Ref
 @final
 @frozen
 class Refusal:
+    """An expected refusal of a request. Use cases return it; they do not raise it."""
+
     kind: RefusalKind
     #: For people. :data:`FIELD` is the placeholder for the field's name.
     reason: str

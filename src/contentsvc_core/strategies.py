@@ -34,7 +34,6 @@ __all__ = [
     "repository_ids",
 ]
 
-
 _Value = TypeVar("_Value")
 
 
@@ -48,6 +47,7 @@ def _built(draw: st.DrawFn, make: Callable[..., _Value], /, **parts: st.SearchSt
     return make(**{name: draw(part) for name, part in parts.items()})
 
 
+_USUALLY: Final = st.sampled_from([True, False])  # shrinks to the usual value
 #: The most characters of a delivery id, and its characters.
 _LONGEST_ID: Final = 255
 _VISIBLE: Final = st.characters(min_codepoint=0x21, max_codepoint=0x7E)
@@ -100,6 +100,7 @@ def instants() -> st.SearchStrategy[datetime]:
 
 
 def addresses() -> st.SearchStrategy[Address]:
+    """Return hook addresses of all providers."""
     ids = st.from_regex(r"[A-Za-z0-9_-]{1,20}", fullmatch=True)
     return st.builds(
         address,
@@ -121,7 +122,7 @@ def commits() -> st.SearchStrategy[Commit]:
         ),
         timestamp=_times(),
         url=_urls(),
-        distinct=st.booleans(),
+        distinct=_USUALLY,
         added=_paths(),
         modified=_paths(),
         removed=_paths(),
@@ -132,8 +133,7 @@ def commits() -> st.SearchStrategy[Commit]:
 def _hashes() -> st.SearchStrategy[str]:
     """Return hashes: SHA-1, and SHA-256; some of them occur again, in another push or as another commit."""
     again = st.sampled_from(["72d3162ecc7811e381ab4c9367dc0958deadbeef", "0" * 40])
-    sized = [st.binary(min_size=size, max_size=size).map(bytes.hex) for size in (20, 32)]
-    return st.one_of(again, *sized)
+    return st.one_of(again, *(st.binary(min_size=size, max_size=size).map(bytes.hex) for size in (20, 32)))
 
 
 def _messages() -> st.SearchStrategy[str]:
@@ -182,13 +182,12 @@ def _other_refs() -> st.SearchStrategy[str]:
 def pushes() -> st.SearchStrategy[Push]:
     """Return pushes to branches and tags: new, moved, deleted and without commits; and pushes that are cut.
 
-    Half of them are to the branch ``main``. A push has at most three commits, so that tests stay fast: ``push_body`` of
-    :mod:`contentsvc_core.testing` makes larger ones.
+    Half of them are to the branch ``main``. A push has at most three commits: :func:`.push_body` makes larger ones.
     """
     return _built(
         _push,
         other_ref=_other_refs(),
-        is_main=st.booleans(),
+        is_main=_USUALLY,
         commits=st.lists(commits(), max_size=3).map(tuple),
         other_head=st.none() | _built(HeadCommit, id=_hashes(), message=_messages() | foreign_text()),
         is_last=st.booleans(),
@@ -245,6 +244,7 @@ def _notes() -> st.SearchStrategy[str]:
 
 
 def events() -> st.SearchStrategy[Event]:
+    """Return :func:`pushes` and :func:`releases`."""
     return pushes() | releases()
 
 

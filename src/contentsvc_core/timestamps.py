@@ -31,12 +31,12 @@ def read_iso(text: str) -> datetime | None:
 
 
 def to_ms(at: datetime) -> int:
-    """Return the milliseconds since the epoch, for a store."""
+    """Return the whole milliseconds since 1970-01-01T00:00Z, for a store; raise ``TypeError`` without a time zone."""
     return (at - EPOCH) // MILLISECOND
 
 
 def from_ms(ms: int) -> datetime:
-    """Return the point in time that :func:`to_ms` has encoded."""
+    """Return the UTC time that is ``ms`` milliseconds after 1970-01-01T00:00Z, the inverse of :func:`to_ms`."""
     return EPOCH + ms * MILLISECOND
 
 

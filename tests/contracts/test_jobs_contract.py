@@ -72,6 +72,10 @@ async def test_a_job_that_is_started_twice_is_one(acme: Tenant) -> None:
 
     assert await acme.stores.jobs.job(acme.id, job.id) == job
     assert len(await acme.stores.ledger.runs(acme.id)) == 1
+    # A repeated call that arrives late performs no ended run again.
+    assert await acme.stores.ledger.cancel(acme.id, job.run.id, "enough")
+    await acme.stores.jobs.start(job)
+    assert [run.status for run in await acme.stores.ledger.runs(acme.id)] == [RunStatus.CANCELLED]
 
 
 async def test_events_are_kept_in_the_order_of_their_noting_each_once(acme: Tenant) -> None:

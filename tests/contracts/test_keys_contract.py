@@ -61,6 +61,8 @@ async def test_a_revoked_key_keeps_its_first_time(acme: Tenant) -> None:
     assert await acme.stores.keys.revoke(key.prefix, later(hours=1))
     assert await acme.stores.keys.revoke(key.prefix, later(hours=2))
     assert not await acme.stores.keys.revoke("csk_unknown", later(hours=1))
+    # A repeated call that arrives late makes no key valid again.
+    assert await acme.stores.keys.add(key) is None
 
     assert await acme.stores.keys.key(key.prefix) == evolve(key, revoked_at=later(hours=1))
     assert await acme.stores.keys.key(other.prefix) == other

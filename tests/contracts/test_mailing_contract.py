@@ -154,9 +154,15 @@ async def test_the_places_of_a_changelog_are_bounded(acme: Tenant) -> None:
 
 
 async def test_unsubscribing_deletes_the_address_and_its_mails(acme: Tenant) -> None:
-    await changelog_of(acme)
+    zenith = await tenant(acme.stores, "zenith", repository_id=2)
+    for each in (acme, zenith):
+        await changelog_of(each)
+    elsewhere, _ = await confirmed(zenith, "bob@example.org")
     made, token = await confirmed(acme, "ann@example.org")
     other, _ = await confirmed(acme, "bob@example.org")
+    # An address that has not confirmed gets its confirmation mail, and no posts.
+    await requested(acme, "eve@example.org")
+    assert [mail.kind for mail in await take(acme)] == [MailKind.CONFIRMATION]
     await published(acme)
     [waiting] = await acme.stores.mailbox.waiting(START, limit=9, posts=9)
     assert await acme.stores.mailbox.batch(waiting, "bat_1", changelog_ids=[made.changelog_id], at=START) == 2
@@ -166,7 +172,8 @@ async def test_unsubscribing_deletes_the_address_and_its_mails(acme: Tenant) -> 
     assert [mail.subscriber for mail in await take(acme)] == [other]
     assert await acme.stores.subscribers.remove_address(acme.id, "bob@example.org") == 1
     assert await acme.stores.subscribers.remove_address(acme.id, "bob@example.org") == 0
-    assert await acme.stores.subscribers.subscribers(acme.id) == []
+    assert [each.address for each in await acme.stores.subscribers.subscribers(acme.id)] == ["eve@example.org"]
+    assert await acme.stores.subscribers.subscribers(zenith.id) == [elsewhere]
 
 
 async def test_a_deleted_changelog_takes_its_subscribers_along(acme: Tenant) -> None:

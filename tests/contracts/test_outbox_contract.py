@@ -312,7 +312,8 @@ async def test_all_attempts_of_a_message_share_one_log_entry(acme: Tenant) -> No
         created_at=START,
     )
     assert (await stores.read_model.newest_entries(acme.id))[endpoint.id] == listed_entry(entry)
-    # The message has ended: it is not leased again, and its end does not change.
+    # The message has ended: it is not leased again, also after a late repetition, and its end does not change.
+    await stores.outbox.add(message)
     assert await due(stores, later(days=9)) == []
     await stores.outbox.record(ended(second, MessageStatus.FAILED))
     assert await stores.journal.entries(acme.id) == [entry]
@@ -496,7 +497,7 @@ async def test_a_message_that_is_sent_again_keeps_its_id_and_gets_an_entry_of_it
     endpoint = await added(acme)
     message = await waiting(endpoint, stores)
     (taken,) = await taken_at(stores, START)
-    await stores.outbox.record(ended(taken, MessageStatus.FAILED))
+    await stores.outbox.record(evolve(ended(taken, MessageStatus.FAILED), delivered_to=("ann@example.org",)))
 
     assert not await stores.outbox.resend(zenith.id, message.id, due_at=later(hours=1))
     assert not await stores.outbox.resend(acme.id, "msg_unknown", due_at=later(hours=1))
@@ -505,6 +506,8 @@ async def test_a_message_that_is_sent_again_keeps_its_id_and_gets_an_entry_of_it
     assert await due(stores, later(minutes=59)) == []
     (again,) = await taken_at(stores, later(hours=1))
     assert (again.message.id, again.message.attempts, again.message.log_id) == (message.id, 1, None)
+    # All addresses get the mail again.
+    assert again.message.delivered_to == ()
     assert payload(again.message) == payload(message)
     await stores.outbox.record(ended(again, at=later(hours=1)))
     entries = await stores.journal.entries(acme.id)

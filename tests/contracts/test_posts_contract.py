@@ -108,6 +108,11 @@ async def test_a_post_without_a_run_is_stored_once_with_its_first_version(acme: 
     assert list(await library.versions(acme.id, post.id)) == [
         PostVersion(number=1, text=post.text, saved_at=post.updated_at, author="csk_1")
     ]
+    # A repeated call that arrives late undoes no change.
+    changed = evolve(post, title="Changed since", updated_at=later(hours=1))
+    assert await library.change(changed, unchanged_since=post.updated_at)
+    await library.add(post, author="csk_1")
+    assert await library.posts(acme.id) == [changed]
     with pytest.raises(Unstorable):
         await library.add(a_post("org_unknown"))
     with pytest.raises(Unstorable):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.golden_text import check_text
 
-from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
+from contentsvc_core.content.house_style import HouseStyle, merged_styles, style_body, style_fault
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.posts import MARKDOWN_LIMIT
 from contentsvc_core.content.sections import Section
@@ -170,10 +170,10 @@ def test_the_audience_sets_defaults_that_a_field_goes_before() -> None:
 def test_an_override_goes_before_the_organization_field_by_field() -> None:
     organization, override = read({"hide": ["docs"], "links": False}), read({"hide": [], "audience": "team"})
 
-    assert style_body(merged(organization, override)) == {"hide": [], "links": False, "audience": "team"}
-    assert merged(organization, None) == organization
-    assert merged(None, override) == override
-    assert merged(None, None) is None
+    assert style_body(merged_styles(organization, override)) == {"hide": [], "links": False, "audience": "team"}
+    assert merged_styles(organization, None) == organization
+    assert merged_styles(None, override) == override
+    assert merged_styles(None, None) is None
 
 
 _A_LONG_TEXT: Final = "x" * (TEXT_LIMIT + 1)

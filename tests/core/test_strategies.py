@@ -30,7 +30,7 @@ from contentsvc_core import (
     admit,
     decide,
 )
-from contentsvc_core.strategies import deliveries, delivery_ids, events, foreign_text
+from contentsvc_core.strategies import deliveries, delivery_ids, events, foreign_text, pushes
 from contentsvc_core.testing import address
 from contentsvc_core.webhooks.decision import delivery_id
 from contentsvc_core.webhooks.providers.tags import is_version
@@ -146,6 +146,12 @@ def test_different_deliveries_may_have_one_id() -> None:
         return delivery_id(first) == delivery_id(second) == "b" and first.body != second.body
 
     find(wanted, is_found, settings=_SETTINGS, random=Random(1))  # noqa: S311  # the same in each run
+
+
+def test_a_push_shrinks_to_new_commits_of_the_default_branch() -> None:
+    shrunk = find(pushes(), lambda push: bool(push.commits), settings=settings(database=None))
+
+    assert (shrunk.ref, [commit.distinct for commit in shrunk.commits]) == ("refs/heads/main", [True])
 
 
 def test_a_failing_delivery_shrinks_in_few_calls() -> None:

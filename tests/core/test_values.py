@@ -16,10 +16,14 @@ from tests.builders import a_record
 
 from contentsvc_core import (
     Belonging,
+    Connection,
     Delivery,
     HookConfiguration,
+    Integration,
+    IssuedKey,
     Push,
     Release,
+    StoredAnswer,
     VerifiedDelivery,
     admit,
     decide,
@@ -39,7 +43,7 @@ from contentsvc_core.identifiers import (
     repository_id,
     slugify,
 )
-from contentsvc_core.testing import START, CountingIds
+from contentsvc_core.testing import START, CountingIds, address, signed
 from contentsvc_core.text import has_controls, one_line, storable
 from contentsvc_core.timestamps import from_ms, iso_ms, to_ms, whole_ms
 from contentsvc_core.workflows.context import RecordBody
@@ -231,8 +235,17 @@ class TestKeys:
     def test_no_other_text_opens(self, presented: str) -> None:
         assert not opens(self.RECORD, presented, START)
 
-    def test_a_keys_digest_is_not_printed(self) -> None:
+    def test_secrets_are_not_printed(self) -> None:
+        integration = Integration(
+            id="int_1", organization_id="org_1", provider="gitlab", enabled=True, repositories=(), created_at=START
+        )
+        delivery = signed(b"{}", at=address("gitlab"), secret="hush")
+
         assert digest(self.KEY) not in repr(self.RECORD)
+        assert self.KEY not in repr(IssuedKey(key=self.KEY, record=self.RECORD))
+        assert "hush" not in repr(Connection(integration=integration, secret="hush"))
+        assert "hush" not in repr(StoredAnswer(status=200, headers=(), body='{"secret": "hush"}'))
+        assert repr(delivery.headers) == "Headers(content-type, x-gitlab-event, idempotency-key, x-gitlab-token)"
 
     def test_the_prefix_names_the_key_and_nothing_else_has_one(self) -> None:
         assert key_prefix(self.KEY) == "csk_abcdefghij"

@@ -1,5 +1,6 @@
 """Every Python example of the documentation runs, and prints the output on its page."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,18 @@ def test_the_examples_are_accepted_by_the_type_checker(tmp_path: Path) -> None:
     )
 
     assert done.returncode == 0, done.stdout
+
+
+def test_examples_import_only_public_names_of_the_core() -> None:
+    imported = {
+        f"{page}: {module}"
+        for page in PYTHON_PAGES
+        for fence in fences(read(page), "python")
+        for module in re.findall(r"^ *(?:from|import) (contentsvc_core[\w.]*)", fence.text, re.MULTILINE)
+        if module.removeprefix("contentsvc_core") not in {"", ".ports", ".testing", ".strategies"}
+    }
+
+    assert imported == set()
 
 
 def test_the_example_in_the_readme_has_20_lines() -> None:

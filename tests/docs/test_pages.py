@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -261,6 +262,13 @@ def test_every_direct_dependency_has_its_reason(heading: str, path: tuple[str, .
 
     assert sorted(code(row[0])[0] for row in table) == sorted(requirement_names(found))
     assert all(len(row) == 3 and all(row) for row in table)
+
+
+def test_the_core_is_installed_with_versions_that_the_project_supports() -> None:
+    required = tomllib.loads(read("pyproject.toml"))["project"]["dependencies"]
+    needed = [each for each in required if requirement_names([each]) & {"attrs", "cattrs", "msgspec"}]
+
+    assert f"pip install {shlex.join(needed)}\n" in read("docs/library.md")
 
 
 def test_every_test_that_is_named_exists() -> None:

@@ -128,7 +128,21 @@ class ForgettingOlderHits(Sound):
 
 
 async def test_a_store_with_all_guarantees_passes() -> None:
+    store = Sound()
+
+    async def reopen() -> Sound:
+        return store
+
     await check_rate_limits(Sound())
+    await check_rate_limits(store, reopen=reopen)
+
+
+async def test_a_store_that_forgets_its_windows_at_a_restart_is_named() -> None:
+    async def reopen() -> Sound:
+        return Sound()
+
+    with pytest.raises(AssertionError, match="windows are kept at a restart"):
+        await check_rate_limits(Sound(), reopen=reopen)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,8 @@ class AcceptingNewer(Sound):
 
     async def settle(self, settlement: Settlement) -> Settled:
         hook = await self.configuration(settlement.hook.address, settlement.at)
-        assert hook is not None
+        if hook is None:
+            return await self.store.settle(settlement)
         version = self.accepted(settlement.version, hook.version)
         return await self.store.settle(evolve(settlement, hook=evolve(settlement.hook, version=version)))
 
@@ -138,10 +139,9 @@ class ComparingVersionsFirst(AcceptingOlderAfterAChange):
 
     async def settle(self, settlement: Settlement) -> Settled:
         hook = await self.configuration(settlement.hook.address, settlement.at)
-        assert hook is not None
         return (
             Settled.STALE
-            if self.is_changed and hook.version != settlement.version
+            if self.is_changed and hook is not None and hook.version != settlement.version
             else await Sound.settle(self, settlement)
         )
 
@@ -348,6 +348,24 @@ class SharingTriggers(SharingSecrets):
     def shared(self, found: HookConfiguration, first: HookConfiguration) -> HookConfiguration:
         triggers = [evolve(each, organization_id=found.address.organization_id) for each in first.triggers]
         return evolve(found, triggers=triggers) if found.address.repository_id == first.address.repository_id else found
+
+
+class RewritingTriggers(SharingSecrets):
+    """Returns each trigger of the organization as one of the repository in the address."""
+
+    def shared(self, found: HookConfiguration, first: HookConfiguration) -> HookConfiguration:
+        triggers = [evolve(each, repository_ids=[found.address.repository_id]) for each in first.triggers]
+        same = found.address.organization_id == first.address.organization_id
+        return evolve(found, triggers=triggers) if same else found
+
+
+class KeepingDeletedOrganizations(Sound):
+    """Stores a settlement whether its organization exists or not."""
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        hook = await self.configuration(self.world.at, settlement.at)
+        found = settlement.organization_id in self.organizations
+        return await self.store.settle(settlement if found else evolve(settlement, hook=hook))
 
 
 class FindingOtherProviders(FindingOtherAddresses):
@@ -789,6 +807,11 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (LosingUnknownRepositories, "an unknown repository is Belonging.UNKNOWN (got None)"),
         (LosingRepositoriesOfOthers, "a repository of another integration is not Belonging.UNKNOWN (got None)"),
         (SharingSecrets, "each integration has secrets of its own (got 1 of both)"),
+        (RewritingTriggers, "a trigger is the same at each address of its organization (got [Trigger("),
+        (
+            KeepingDeletedOrganizations,
+            "a settlement of an unknown organization is STALE, and nothing is written (got Settled.AS_DECIDED)",
+        ),
         (SharingTriggers, "triggers are of an organization alone (got"),
         (RotatingEarly, "a replaced secret verifies until exactly the end of its overlap (got 0 of 1"),
         (RotatingLate, "a replaced secret verifies until exactly the end of its overlap (got 1 of 1"),

@@ -7,6 +7,7 @@ from typing import cast
 from unittest.mock import Mock
 
 import pytest
+from attrs import field, frozen
 from tests.forwarding import Forwarding
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import performer_with, pushed, taken
@@ -163,13 +164,13 @@ async def test_a_dead_executor_is_noted_with_the_number_of_its_runs(world: World
     assert faults == []
 
 
+@frozen
 class SlowWriter:
-    name = "slow"
-    costly = False
-
-    def __init__(self) -> None:
-        self.writing = asyncio.Event()
-        self.may_end = asyncio.Event()
+    # Members of a writer need not be writable.
+    name: str = "slow"
+    costly: bool = False
+    writing: asyncio.Event = field(factory=asyncio.Event)
+    may_end: asyncio.Event = field(factory=asyncio.Event)
 
     async def write(self, brief: Brief, _steps: Steps) -> Draft:
         self.writing.set()
@@ -196,12 +197,11 @@ async def test_a_stop_waits_no_longer_than_it_may_and_the_next_start_does_the_re
     assert len(await world.stores.posts.posts(world.organization.id)) == 1
 
 
+@frozen
 class CancelledWriter(SlowWriter):
     """Raises a cancellation that the worker did not request, or a timeout, as HTTP clients do at their time limits."""
 
-    def __init__(self, exc: BaseException) -> None:
-        super().__init__()
-        self.exc = exc
+    exc: BaseException = field(kw_only=True)
 
     async def write(self, brief: Brief, _steps: Steps) -> Draft:
         if not self.may_end.is_set():
@@ -221,7 +221,7 @@ async def test_a_writer_that_cancels_itself_is_tried_again(
     world: World, engines: Callable[[Performer], Worker], exc: BaseException, error: str
 ) -> None:
     await pushed(world, "d-1", "feat: lamp")
-    await engines(performer_with(world, CancelledWriter(exc))).launch()
+    await engines(performer_with(world, CancelledWriter(exc=exc))).launch()
 
     async def failed_once() -> bool:
         (run,) = await world.stores.ledger.runs(world.organization.id)

@@ -10,7 +10,7 @@ from contentsvc_cli.terminal.options import option_of
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, json_text, misused, show_rows, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
-from contentsvc_core.content.house_style import HouseStyle, merged, style_body, style_fault
+from contentsvc_core.content.house_style import HouseStyle, merged_styles, style_body, style_fault
 from contentsvc_core.content.style_fields import STYLE_FIELDS, options_body, options_of, read_style, value_in_words
 from contentsvc_core.content.style_kinds import Choice, Headings, Sections, Switch, Texts
 from contentsvc_core.organizations import Organization
@@ -202,7 +202,7 @@ async def _stored_style(app: Application, owner: Organization, override: _Overri
 
 
 def _print(organization: HouseStyle | None, style: HouseStyle | None) -> None:
-    combined = merged(organization, style)
+    combined = merged_styles(organization, style)
     effective = options_body(options_of(combined))
     if wants_json():
         click.echo(json_text({"houseStyle": style_body(style), "effective": effective}, indent=2))

@@ -16,7 +16,7 @@ from contentsvc_cli.develop.history import NO_HOST, hosted_repository
 from contentsvc_cli.start.previewing import Preview, previews, range_line, stretches, text, title
 from contentsvc_cli.terminal.output import fail, misused
 from contentsvc_cli.terminal.waiting import waiting
-from contentsvc_core.content.house_style import HouseStyle, merged, style_fault
+from contentsvc_core.content.house_style import HouseStyle, merged_styles, style_fault
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.style_fields import AUDIENCE, Audience, options_of, read_style
 from contentsvc_core.refusals import Refusal
@@ -93,7 +93,7 @@ def preview(  # noqa: PLR0913, PLR0917  # one parameter an option
         # A range without a path applies to the current folder.
         path, range_ = ".", path
     _check_range(range_ or "")
-    options = options_of(merged(HouseStyle({AUDIENCE: audience}), _read_style(style)))
+    options = options_of(merged_styles(HouseStyle({AUDIENCE: audience}), _read_style(style)))
     try:
         with waiting("reading the history"):
             repository = Checkout(Path(path))

@@ -35,10 +35,16 @@ class StoredAnswer(Value, frozen=True, kw_only=True):
     headers: tuple[tuple[str, str], ...]
     body: str
 
+    def __repr__(self) -> str:
+        """Return the status only: the answer may have a new secret."""
+        return f"StoredAnswer(status={self.status})"
+
 
 @final
 @frozen(kw_only=True)
 class KeyedRequest:
+    """A request with an idempotency key, and its answer."""
+
     #: The prefix of the API key: each API key has its own idempotency keys.
     key_prefix: str
     #: The idempotency key.

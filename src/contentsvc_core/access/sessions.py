@@ -23,6 +23,8 @@ _LINK: Final = b"contentsvc/sign-in-link/1:"
 @final
 @frozen(kw_only=True)
 class Session:
+    """A person's session in the dashboard; the session token itself is not stored."""
+
     #: SHA-256 of the token, in hexadecimal. A plain hash is enough: the token is random, not a password.
     digest: str = field(repr=False)
     #: The prefix of the key that was presented: the session has the key's scopes, as long as the key is valid.

@@ -123,6 +123,7 @@ def rate_headers(verdict: Verdict) -> dict[str, str]:
 
 
 def refusal_headers(verdict: Verdict) -> dict[str, str]:
+    """Return the header of a 429 beside :func:`rate_headers`: ``Retry-After`` in seconds (RFC 9110, section 10.2.3)."""
     return {"Retry-After": str(verdict.retry_after_s)}
 
 

@@ -23,7 +23,7 @@ def style_body(style: HouseStyle | None) -> dict[str, Any] | None:
     return None if style is None else dict(style.fields)
 
 
-def merged(organization: HouseStyle | None, override: HouseStyle | None) -> HouseStyle | None:
+def merged_styles(organization: HouseStyle | None, override: HouseStyle | None) -> HouseStyle | None:
     """Return the house style of an organization with the fields of an override instead of its own."""
     if organization is None or override is None:
         return override or organization

@@ -155,6 +155,8 @@ CHANGED_FIELDS: Final = (
 @final
 @frozen(kw_only=True)
 class PostText:
+    """The parts of a post that a version keeps."""
+
     title: str
     markdown: str
     summary: str | None = None

@@ -24,6 +24,8 @@ class PostOrder(Enum):
 
 @final
 class PostQuery(Value, frozen=True, kw_only=True):
+    """The filters and the order of a list of posts."""
+
     #: Newest first, unless ascending.
     ascending: bool = False
     order_by: PostOrder = PostOrder.CREATED_AT

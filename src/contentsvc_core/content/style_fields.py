@@ -84,7 +84,10 @@ _BY_NAME: Final = {each.name: each for each in STYLE_FIELDS}
 
 
 def read_style(value: object) -> HouseStyle | Refusal | None:
-    """Read a house style from JSON; ``None``: the value sets nothing, so that the defaults hold."""
+    """Return the house style in a decoded JSON object, or the refusal of its first bad field.
+
+    ``None``: the value is ``None`` or sets no field, so that the defaults hold.
+    """
     if value is None:
         return None
     if not isinstance(value, Mapping):
@@ -104,6 +107,7 @@ def read_style(value: object) -> HouseStyle | Refusal | None:
 
 
 def options_of(style: HouseStyle | None) -> ChangelogOptions:
+    """Return the options of a writer that a house style sets, with the defaults of its audience for other fields."""
     if style is None:
         return DEFAULT_OPTIONS
     options = dict(_AUDIENCES.get(style.fields.get(AUDIENCE, ""), {}))

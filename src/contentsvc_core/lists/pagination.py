@@ -39,6 +39,8 @@ def read_limit(text: str | None, *, default: int = DEFAULT_LIMIT) -> int:
 
 @final
 class PageRequest(Value, frozen=True, kw_only=True):
+    """The wanted page of a list."""
+
     limit: int = DEFAULT_LIMIT
     page: int = 1
 
@@ -69,6 +71,8 @@ class PaginationBody(TypedDict):
 
 @final
 class Pagination(Value, frozen=True, kw_only=True):
+    """The place of a page in its list, for the answer."""
+
     limit: int
     current_page: int
     total_pages: int
@@ -98,7 +102,10 @@ def invalid_page(requested_page: int, total_pages: int) -> Refusal:
 
 
 def paginate(request: PageRequest, total_items: int) -> Pagination | Refusal:
-    """Place a page in a list of ``total_items``; an empty list has one page."""
+    """Return the place of a page in a list of ``total_items``, or the refusal of a page after the last one.
+
+    An empty list has one page.
+    """
     total_pages = max(1, -(-total_items // request.limit))
     if request.page > total_pages:
         return invalid_page(request.page, total_pages)

@@ -35,6 +35,8 @@ class EventType(Enum):
 @final
 @frozen(kw_only=True)
 class Occurrence:
+    """An event of an organization, of which each subscribed endpoint gets a message."""
+
     organization_id: str
     type: EventType
     #: Identifies the event among all events of its type: two occurrences with one key are one event.

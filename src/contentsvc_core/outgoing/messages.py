@@ -38,6 +38,8 @@ class MessageStatus(Enum):
 @final
 @frozen(kw_only=True)
 class Message:
+    """An event for one endpoint, and the state of its delivery."""
+
     #: The ``webhook-id``: the same for every attempt, and for replays.
     id: str
     organization_id: str
@@ -66,6 +68,8 @@ class Message:
 @final
 @frozen(kw_only=True)
 class LeasedMessage:
+    """A message that one process may send until its lease ends, with all that an attempt needs."""
+
     message: Message
     url: str
     format: EndpointFormat = EndpointFormat.STANDARD
@@ -80,6 +84,8 @@ class LeasedMessage:
 @final
 @frozen(kw_only=True)
 class DueMessage:
+    """A pending message that may be leased now."""
+
     id: str
     organization_id: str
     endpoint_id: str

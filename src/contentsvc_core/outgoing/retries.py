@@ -43,6 +43,8 @@ _DATE: Final = "%a, %d %b %Y %H:%M:%S GMT"
 @final
 @frozen(kw_only=True)
 class Answer:
+    """The answer of an endpoint to a message."""
+
     status: int
     retry_after: str | None = None
     excerpt: str = ""
@@ -61,6 +63,8 @@ class NotSent:
 
 
 class AttemptResult(Enum):
+    """The result of an attempt to send a message."""
+
     DELIVERED = auto()
     RETRY = auto()
     #: The endpoint asks to be disabled (410), or its chat has deleted it (404).

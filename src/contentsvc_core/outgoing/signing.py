@@ -41,7 +41,11 @@ def signature(secret: str, *, message_id: str, timestamp_s: int, body: bytes) ->
 
 
 def signed_headers(secrets: Iterable[str], *, message_id: str, at: datetime, body: bytes) -> dict[str, str]:
-    """Return the three headers of an attempt, with a signature for each secret, the newest first."""
+    """Return the three headers of an attempt (Standard Webhooks), with a signature for each secret, the newest first.
+
+    Raises:
+        ValueError: There is no secret, or one is not ``whsec_`` and Base64.
+    """
     timestamp_s = to_ms(at) // _SECOND_MS
     signatures = [signature(each, message_id=message_id, timestamp_s=timestamp_s, body=body) for each in secrets]
     if not signatures:

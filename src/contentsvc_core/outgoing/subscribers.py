@@ -37,6 +37,8 @@ class SubscriberStatus(Enum):
 @final
 @frozen(kw_only=True)
 class Subscriber:
+    """An e-mail address that gets the posts of a public changelog."""
+
     id: str
     organization_id: str
     changelog_id: str

@@ -109,9 +109,15 @@ class PostLibrary(Protocol):
 class ContentWriter(Protocol):
     """Writes drafts of posts: by rule, or with a model."""
 
-    name: str
-    #: Whether a draft costs money or differs each time. Where a costly writer fails too often, a fallback writes.
-    costly: bool
+    @property
+    def name(self) -> str:
+        """Return the name of the writer, which posts have as their source."""
+        ...
+
+    @property
+    def costly(self) -> bool:
+        """Return whether a draft costs money or differs each time: if it fails too often, a fallback writes."""
+        ...
 
     async def write(self, brief: Brief, steps: Steps, /) -> Draft | Silence:
         """Write a draft, or explain why there is nothing to write. Any exception makes the run be tried again.

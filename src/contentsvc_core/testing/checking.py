@@ -1,13 +1,19 @@
-"""What the checks of stores share: broken guarantees, answers in time, and cancelled calls."""
+"""What the checks of stores share: broken guarantees, differing rows, answers in time, and cancelled calls."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator, Mapping
 from functools import partial
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
+
+from contentsvc_core.journal import LogEntry
+from contentsvc_core.workflows.context import ContextRecord
+from contentsvc_core.workflows.runs import WorkflowRun
 
 #: The time for which a check waits for a store, in seconds: a store that needs more has lost a lock or a connection.
 PATIENCE_S: Final = 30.0
+#: The beginning of a wrong value that a message shows, in characters.
+_SHOWN: Final = 500
 #: The most points at which a call is cancelled: a store waits some 10 times.
 TURNS: Final = 50
 
@@ -20,6 +26,29 @@ def expect(guarantee: str, got: object, *, holds: bool) -> None:
         raised = got if isinstance(got, BaseException) else None
         message = f"the store breaks a guarantee: {guarantee} (got {got if raised is None else repr(raised)})"
         raise AssertionError(message) from raised
+
+
+def differences(name: str, value: object, expected: object) -> Iterator[str]:
+    """Return how a stored value differs from a row, or from the part of the row that the store keeps."""
+    if isinstance(expected, LogEntry | WorkflowRun | ContextRecord):
+        if isinstance(value, type(expected)):
+            value = {field: getattr(value, field) for field in value.__struct_fields__}
+        if isinstance(value, Mapping):
+            for field, part in cast("Mapping[str, object]", value).items():
+                yield from differences(f"{name}.{field}", part, getattr(expected, field))
+            return
+        match expected:
+            case LogEntry(title=part) | ContextRecord(event=part):
+                expected = part
+            case WorkflowRun(cause=cause):
+                expected = cause.started_by
+    if value != expected:
+        yield f"{name}: {_shown(value)} instead of {_shown(expected)}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"
 
 
 async def answers(guarantee: str, *calls: Awaitable[_Answer]) -> list[_Answer | BaseException]:

@@ -1,6 +1,6 @@
 """The check of a store of rate limits, for any database."""
 
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import Any
 
@@ -12,8 +12,14 @@ from contentsvc_core.testing.parts import START
 from contentsvc_core.timestamps import to_ms
 
 
-async def check_rate_limits(store: RateLimitStore) -> None:
+async def check_rate_limits(
+    store: RateLimitStore, *, reopen: "Callable[[], Awaitable[RateLimitStore]] | None" = None
+) -> None:
     """Check the guarantees of a store without windows. The check deletes the windows that it makes.
+
+    Args:
+        store: A store without windows.
+        reopen: Opens the store anew, as after a restart, and returns it. Without it, a store may forget its windows.
 
     Raises:
         AssertionError: The store breaks a guarantee; the message names the guarantee.
@@ -51,6 +57,9 @@ async def check_rate_limits(store: RateLimitStore) -> None:
     await expect_windows(
         "windows returns the last window of a bucket", one=ones, case=(0,), elsewhere=(0,), hourly=(0,)
     )
+    if reopen is not None:
+        store = await reopen()
+        await expect_windows("windows are kept at a restart", one=ones, case=(0,), elsewhere=(0,), hourly=(0,))
     for turn in range(TURNS):
         # The limit is spent, so that a cancelled request changes nothing.
         answer = await cancelled_at(turn, updated(one, rate.window_ms))

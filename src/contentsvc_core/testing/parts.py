@@ -70,6 +70,7 @@ def address(
     integration_id: str = "int_1",
     repository_id: int = 1,
 ) -> Address:
+    """Return the address of a hook; the default provider is ``codehost``."""
     return Address(
         provider=provider, organization_id=organization_id, integration_id=integration_id, repository_id=repository_id
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,21 +12,17 @@ from attrs import evolve
 
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
-from contentsvc_core.journal import LogEntry
 from contentsvc_core.ports import DeliveryStore
-from contentsvc_core.testing.checking import TURNS, answers, cancelled_at, expect
+from contentsvc_core.testing.checking import TURNS, answers, cancelled_at, differences, expect
 from contentsvc_core.testing.parts import START, CountingIds
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled, Settlement, settlement
 from contentsvc_core.workflows.context import ContextRecord
-from contentsvc_core.workflows.runs import WorkflowRun
 
 _Ids: TypeAlias = Callable[[], Awaitable[Collection[str]]]
 
-#: The beginning of a wrong value that a message shows, in characters.
-_SHOWN: Final = 500
 #: The time of the first settlement. Its fraction shows a store that keeps times in seconds.
 _FIRST: Final = START + timedelta(milliseconds=999)
 _MOMENT: Final = timedelta(milliseconds=1)
@@ -94,7 +90,7 @@ async def check_store(
         AssertionError: The store breaks a guarantee; the message names the guarantee.
     """
     hook = await _configured(store, address, "configuration returns the hook at its address")
-    await _check_addresses(store, address)
+    await _check_addresses(store, hook)
     check = _Check(store, {"the log": log_ids, "the runs": run_ids, "the context records": context_ids})
     await check.begin()
     settle, take, made = check.settle, partial(check.take, hook), partial(check.made, hook)
@@ -105,6 +101,8 @@ async def check_store(
     old, newer = (evolve(first, hook=evolve(hook, version=hook.version + by)) for by in (-1, 1))
     await settle("a settlement of another version is STALE, and nothing is written: an older one", old, stale)
     await settle("a settlement of another version is STALE, and nothing is written: a newer one", newer, stale)
+    gone = check.take(evolve(hook, address=evolve(address, organization_id="org_unknown")))
+    await settle("a settlement of an unknown organization is STALE, and nothing is written", gone, stale)
     await settle("a new delivery is AS_DECIDED, also after a stale settlement", first, new)
     await settle("a repeated settlement returns the first answer, and nothing is written", first, new)
     await settle("a repeated settlement is never STALE", old, new)
@@ -155,7 +153,7 @@ class _Check:
         self._times: dict[str, datetime] = {}
         self._ids = CountingIds()
         #: The first context records, by their organizations and custom ids.
-        self._records: dict[tuple[str, str], ContextRecord] = {}
+        self._records = dict[tuple[str, str], ContextRecord]()
 
     async def begin(self) -> None:
         """Read the rows that are stored before."""
@@ -246,6 +244,7 @@ class _Check:
                 expect("each integration has secrets of its own", f"{len(shared)} of both", holds=not shared)
             if at.organization_id == address.organization_id:
                 owner = "a claim is held at its own hook"
+                _expect_same_triggers(own, hook)
                 found = await self.store.configuration(evolve(address, repository_id=at.repository_id), START)
                 is_unknown = found is None or found.repository is Belonging.UNKNOWN
                 holds = not is_unknown or at.provider != address.provider
@@ -331,36 +330,19 @@ class _Check:
                 f"{id_}: {'missing' if number < 0 else 'not expected'}" for id_, number in differing.items() if number
             ]
             if not wrong and (values := _values(stored)):
-                wrong = [each for id_ in expected for each in _differences(id_, values[id_], expected[id_])]
+                wrong = [each for id_ in expected for each in differences(id_, values[id_], expected[id_])]
             if wrong:
                 return [what, *wrong]
         return []
-
-
-def _differences(name: str, value: object, expected: object) -> Iterator[str]:
-    """Return how a stored value differs from a row, or from the part of the row that the store keeps."""
-    if isinstance(expected, LogEntry | WorkflowRun | ContextRecord):
-        if isinstance(value, type(expected)):
-            value = {field: getattr(value, field) for field in value.__struct_fields__}
-        if isinstance(value, Mapping):
-            for field, part in cast("Mapping[str, object]", value).items():
-                yield from _differences(f"{name}.{field}", part, getattr(expected, field))
-            return
-        match expected:
-            case LogEntry(title=part) | ContextRecord(event=part):
-                expected = part
-            case WorkflowRun(cause=cause):
-                expected = cause.started_by
-    if value != expected:
-        yield f"{name}: {_shown(value)} instead of {_shown(expected)}"
 
 
 def _values(stored: Collection[str]) -> "Mapping[str, object] | None":
     return cast("Mapping[str, object]", stored) if isinstance(stored, Mapping) else None
 
 
-async def _check_addresses(store: DeliveryStore, address: Address) -> None:
+async def _check_addresses(store: DeliveryStore, hook: HookConfiguration) -> None:
     """Check that each part of an address counts."""
+    address = hook.address
     provider = next(each.slug for each in PROVIDERS if each.slug != address.provider)
     for part, unknown in {
         "integration": evolve(address, integration_id="int_unknown"),
@@ -375,6 +357,14 @@ async def _check_addresses(store: DeliveryStore, address: Address) -> None:
     found = await store.configuration(unknown, START)
     is_unknown = found is not None and (found.address, found.repository) == (unknown, Belonging.UNKNOWN)
     expect("an unknown repository is Belonging.UNKNOWN", found, holds=is_unknown)
+    _expect_same_triggers(hook, found)
+
+
+def _expect_same_triggers(hook: HookConfiguration, other: HookConfiguration | None) -> None:
+    """Check that hooks of one organization have the same triggers: a rewritten trigger starts runs it should not."""
+    own = {each.id: each for each in hook.triggers}
+    changed = [each for each in (other.triggers if other else ()) if own.get(each.id, each) != each]
+    expect("a trigger is the same at each address of its organization", changed, holds=not changed)
 
 
 async def _configured(
@@ -384,8 +374,3 @@ async def _configured(
     expect(guarantee, hook, holds=hook is not None and hook.address == address)
     assert hook is not None
     return hook
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters)"

@@ -44,6 +44,8 @@ class BriefSources:
 
 @final
 class Briefs:
+    """Gathers the briefs of runs from context records and brand identities."""
+
     def __init__(self, library: ContextLibrary, brands: BrandIdentities) -> None:
         self.library = library
         self._brands = brands

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, KEY_EXPIRED, KEY_SCOPES, ApiKey, Scope, digest
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_slug, slugify
@@ -26,15 +26,17 @@ ALREADY_CONNECTED: Final = Refusal(RefusalKind.DUPLICATE, "Repository already co
 class IssuedKey:
     """A new key; its clear text is available only now."""
 
-    key: str
+    key: str = field(repr=False)
     record: ApiKey
 
 
 @final
 @frozen(kw_only=True)
 class Connection:
+    """A new integration; the clear text of its secret is available only now."""
+
     integration: Integration
-    secret: str
+    secret: str = field(repr=False)
 
 
 def connection_fault(full_name: str, repository_id: int | None, provider: str) -> Refusal | None:
@@ -68,6 +70,8 @@ def new_secret(ids: IdSource) -> str:
 @final
 @frozen(eq=False, repr=False)
 class Operator:
+    """Sets up organizations, integrations and API keys."""
+
     _directory: Directory
     _keys: ApiKeys
     _clock: Clock

@@ -7,7 +7,7 @@ from attrs import evolve, field, frozen
 
 from contentsvc_core.content.brand import BrandIdentity, unsupported_settings
 from contentsvc_core.content.editing import halved
-from contentsvc_core.content.house_style import HouseStyle, merged
+from contentsvc_core.content.house_style import HouseStyle, merged_styles
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.style_fields import options_of
 from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Chapter, Draft, Silence
@@ -221,7 +221,9 @@ class Performer:
         if organization is None:
             return evolve(brief, options=options_of(order.house_style))
         window = brief.window and brief.window.local_in(organization.time_zone)
-        return evolve(brief, options=options_of(merged(organization.house_style, order.house_style)), window=window)
+        return evolve(
+            brief, options=options_of(merged_styles(organization.house_style, order.house_style)), window=window
+        )
 
     async def _complete(self, run: WorkflowRun, order: _Order, written: _WriterResult) -> None:
         now = self._clock.now()

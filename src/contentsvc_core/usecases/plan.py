@@ -24,6 +24,8 @@ NO_REPOSITORY: Final = Refusal(RefusalKind.UNSUITABLE, "a schedule needs a repos
 @final
 @frozen(eq=False, repr=False)
 class Planner:
+    """Creates and changes schedules."""
+
     _schedules: Schedules
     _directory: Directory
     _clock: Clock

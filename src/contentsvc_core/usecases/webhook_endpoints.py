@@ -43,6 +43,8 @@ class NewSecret:
 @final
 @frozen(eq=False, repr=False)
 class EndpointEditor:
+    """Creates, changes, tests and deletes webhook endpoints."""
+
     _endpoints: WebhookEndpoints
     _outbox: Outbox
     _consents: Consents

@@ -66,6 +66,11 @@ class Headers(Value, frozen=True, kw_only=False):
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         return iter(self.fields)
 
+    def __repr__(self) -> str:
+        """Return the names only: the value of a shared token is the secret itself."""
+        names = b", ".join(name for name, _ in self)
+        return f"Headers({names.decode('latin-1')})"
+
     def value(self, name: bytes) -> bytes | None:
         """Return the value of a field that occurs exactly once; ``name`` is in lower case."""
         value = self.sole.get(name)

@@ -29,6 +29,8 @@ def too_many_repositories(resource: str, repository_ids: Collection[int]) -> Ref
 @final
 @frozen(kw_only=True)
 class DueAutomation:
+    """An automation whose time has come."""
+
     id: str
     organization_id: str
     due_at: datetime
@@ -37,6 +39,8 @@ class DueAutomation:
 @final
 @frozen(kw_only=True)
 class Firing:
+    """A run that an automation starts at its due time, and the automation's next due time."""
+
     automation_id: str
     #: The slot or window end that was due; the store fires only if the automation is still due at this time.
     due_at: datetime

@@ -48,6 +48,8 @@ class JobEvent:
 @final
 @frozen(kw_only=True)
 class Job:
+    """A generation of a post on demand, with its run and its events."""
+
     id: str
     run: WorkflowRun
     events: tuple[JobEvent, ...] = field(converter=tuple[JobEvent, ...], factory=tuple)

@@ -89,6 +89,8 @@ def listed_run(run: WorkflowRun) -> ListedRun:
 
 @final
 class Due(Value, frozen=True, kw_only=True):
+    """A pending run that may be taken now."""
+
     id: str
     organization_id: str
 
@@ -111,6 +113,8 @@ class RunLost(Exception):
 
 
 class Completion(Enum):
+    """The result of completing a run with a post."""
+
     COMPLETED = auto()
     #: Another run has reported the same release; this run is skipped, without a post.
     ALREADY_REPORTED = auto()

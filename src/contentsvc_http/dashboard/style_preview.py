@@ -3,7 +3,7 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-from contentsvc_core.content.house_style import HouseStyle, merged
+from contentsvc_core.content.house_style import HouseStyle, merged_styles
 from contentsvc_core.content.style_fields import options_of, read_style
 from contentsvc_core.content.writing import Silence
 from contentsvc_core.refusals import Refusal
@@ -77,7 +77,7 @@ def shown_override(
 async def preview_of_override(session: DashboardSession, form: Form) -> ShownStyle:
     """Preview the form of a trigger or a schedule: its override, its brand identity, and its only repository."""
     style = read_style(OVERRIDE.typed(form))
-    full = style if isinstance(style, Refusal) else merged(session.organization.house_style, style)
+    full = style if isinstance(style, Refusal) else merged_styles(session.organization.house_style, style)
     chosen = form.texts("repositories")
     repository = ""
     if len(chosen) == 1:

@@ -15,7 +15,7 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 
 def atom_document(feed: Feed) -> bytes:
-    """Write a feed as an Atom document in UTF-8; equal feeds have equal bytes."""
+    """Return a feed as an Atom document (RFC 4287) in UTF-8; equal feeds have equal bytes."""
     # As an attribute: with ElementTree's namespaces, each name would get a prefix that some readers do not know.
     root = ET.Element("feed", {"xmlns": _NAMESPACE})
     _text(root, "id", feed.id)

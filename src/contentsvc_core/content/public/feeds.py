@@ -22,6 +22,8 @@ FEED_LENGTH: Final = 20
 @final
 @frozen(kw_only=True)
 class FeedEntry:
+    """A post in a feed."""
+
     #: Permanent, even when addresses change (RFC 4287, section 4.2.6).
     id: str
     url: str
@@ -39,6 +41,8 @@ class FeedEntry:
 @final
 @frozen(kw_only=True)
 class Feed:
+    """The content of a feed, for each format."""
+
     id: str
     title: str
     description: str
@@ -57,6 +61,11 @@ def feed_of(
     updated_at: datetime,
     label: Label | None = None,
 ) -> Feed:
+    """Return the feed of a changelog with those of ``posts`` that it lists, in their order.
+
+    Pass at most :data:`FEED_LENGTH` posts, newest first. ``updated_at`` is the time of the last change of the
+    changelog; a later change of a post replaces it. With a ``label``, the feed has only posts with this label.
+    """
     own = [
         evolve(post, content=shown_content(post, changelog))
         for post in posts

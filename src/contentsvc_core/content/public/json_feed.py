@@ -12,6 +12,7 @@ _VERSION: Final = "https://jsonfeed.org/version/1.1"
 
 
 def json_feed_document(feed: Feed) -> bytes:
+    """Return a feed as a document of JSON Feed 1.1 in UTF-8; equal feeds have equal bytes."""
     return msgspec.json.encode(
         {
             "version": _VERSION,

@@ -29,6 +29,8 @@ def _under_home(path: str) -> property:
 @final
 @frozen(kw_only=True)
 class ChangelogLinks:
+    """The addresses of a public changelog, of its feeds and of its posts."""
+
     #: Scheme and host, without a slash at the end; empty: paths alone.
     base_url: str = ""
     slug: str

@@ -23,7 +23,7 @@ class Malformed(ValueError):
 
 
 def decode_body(body: bytes, decoder: "msgspec.json.Decoder[_T]") -> _T:
-    """Decode a body, or raise :class:`Malformed`."""
+    """Return a body as ``decoder`` reads it; raise :class:`Malformed` with the first fault."""
     body = body.removeprefix(_BOM)
     # The decoder does not check the encoding of skipped strings.
     if not body.isascii() and (at := _misencoded_at(body)) is not None:
