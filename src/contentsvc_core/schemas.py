@@ -1,5 +1,6 @@
 """Strict decoding of requests into structs, the bodies of values, and the JSON Schema of the structs."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -18,6 +19,10 @@ _Shape = TypeVar("_Shape", bound=msgspec.Struct)
 _NUL: Final = rb"\u0000"
 #: The first half of a surrogate pair without the second: the end of a text that was cut in an emoji.
 _HALF: Final = re.compile(rb"\\u[dD][89abAB]..(?!\\u[dD][c-fC-F])", re.DOTALL)
+#: The most bytes of JSON whose numbers are read again: more would hold up the event loop.
+_MOST_AGAIN: Final = 64 * 1024
+#: The least integer, without its sign, that a float may not represent.
+_INEXACT: Final = 2**53
 #: The most fields whose faults a message names.
 _MOST_FAULTS: Final = 10
 
@@ -29,7 +34,7 @@ class InvalidStruct(ValueError):
 def decode_json(raw: bytes, shape: type[_Shape]) -> _Shape:
     """Decode JSON as ``shape``, without conversions, or raise :class:`InvalidStruct`.
 
-    U+0000, which stores cannot hold, becomes U+FFFD.
+    24.0 is an integer, as in JSON Schema. U+0000, which stores cannot hold, becomes U+FFFD.
     No values are built that ``shape`` does not have: 300,000 empty lists held up the event loop for 0.3 s.
     """
     if _NUL in raw:
@@ -38,7 +43,18 @@ def decode_json(raw: bytes, shape: type[_Shape]) -> _Shape:
     try:
         return msgspec.json.decode(raw, type=shape)
     except msgspec.ValidationError as exc:
+        if "got `float`" in str(exc) and len(raw) <= _MOST_AGAIN and (again := _with_integers(raw)) != raw:
+            return decode_json(again, shape)
         raise _invalid(exc, shape, _raw_fields(raw)) from None
+
+
+def _with_integers(raw: bytes) -> bytes:
+    return json.dumps(json.loads(raw, parse_float=_number)).encode()
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) < _INEXACT else number
 
 
 def syntax_fault(raw: bytes, exc: Exception) -> str:

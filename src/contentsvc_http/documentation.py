@@ -50,9 +50,14 @@ _NO_PAGE: Final = "default-src 'none'; frame-ancestors 'none'"
 _GUARD: Final = {"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"}
 _OPEN: Final = frozenset({"/v1/status"})
 _NOT_FOUND: Final = 404
+#: The most that fits the type of an integer without a format in compiled clients.
+_MAX_INT32: Final = 2**31 - 1
 #: Schema description of the framework's own 400 response. ``/v1`` validates by itself, so this response never occurs.
 _FRAMEWORKS: Final = "Validation Exception"
-_PAYLOAD: Final = "#/components/schemas/LogPayload"
+_SCHEMA: Final = "#/components/schemas/"
+_PAYLOAD: Final = f"{_SCHEMA}LogPayload"
+#: Names of choices that generated clients do not compile with: a class of .NET, and a keyword of Rust and PHP.
+_RENAMED: Final = {"ContentType": "PostContentType", "Match": "SignatureMatch"}
 #: Keywords of a field that differ from those of its type.
 _OF_FIELDS: Final = ("description", "default")
 #: Names and descriptions of choices that the framework does not name, by a field that has each.
@@ -202,7 +207,10 @@ def _as_specified(app: Litestar, document: dict[str, Any]) -> dict[str, Any]:
     components = document["components"]
     schemas = {**WEBHOOK_SCHEMAS, **{name: _timed(schema) for name, schema in components["schemas"].items()}}
     schemas |= message_schemas(schemas["PostBody"])
-    schemas["LogBody"]["properties"]["payload"] = {"oneOf": [{"$ref": _PAYLOAD}, {"type": "null"}]}
+    # Some generators take null only if the schema itself has it.
+    schemas["LogBody"]["properties"]["payload"] = {"$ref": _PAYLOAD}
+    # Unix milliseconds.
+    schemas["RateLimitedBody"]["properties"]["reset"]["format"] = "int64"
     for path, item in document["paths"].items():
         operations = dict(item)
         for method in [name for name in item if name in _METHODS]:
@@ -270,6 +278,8 @@ def _choices(schemas: dict[str, Any]) -> dict[frozenset[str], str]:
         choice = schemas[title]["properties"][field]
         values = choice.get("items", choice)["enum"]
         schemas[name] = {"title": name, "description": description, "type": "string", "enum": values}
+    for name, new in _RENAMED.items():
+        schemas[new] = {**schemas.pop(name), "title": new}
     return {frozenset(schema["enum"]): name for name, schema in schemas.items() if "enum" in schema}
 
 
@@ -279,11 +289,15 @@ def _chosen(value: Any, names: Mapping[frozenset[str], str]) -> Any:  # noqa: AN
         case list():
             return [_chosen(part, names) for part in cast("list[Any]", value)]
         case {"enum": list()} if (name := names.get(frozenset(value["enum"]) - {None})) is not None:
-            reference = {"$ref": f"#/components/schemas/{name}"}
+            reference = {"$ref": f"{_SCHEMA}{name}"}
             beside = {key: value[key] for key in _OF_FIELDS if key in value}
             if None in value["enum"]:
                 return {"oneOf": [reference, {"type": "null"}], **beside}
             return {"allOf": [reference], **beside} if beside else reference
+        case {"$ref": str(target)} if (new := _RENAMED.get(target.removeprefix(_SCHEMA))) is not None:
+            return {**value, "$ref": f"{_SCHEMA}{new}"}
+        case {"type": "integer", "maximum": int(most)} if most > _MAX_INT32:
+            return {**value, "format": "int64"}
         case dict():
             return {key: _chosen(part, names) for key, part in cast("dict[str, Any]", value).items()}
         case _:
@@ -303,8 +317,11 @@ def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # any p
             beside = {key: value[key] for key in _OF_FIELDS if key in value and value[key] != known.get(key)}
             fields = "properties" if kind == "object" else "enum"
             assert set(known[fields]) == set(value[fields]), f"two types have the name {name}"
-            reference = {"$ref": f"#/components/schemas/{name}"}
+            reference = {"$ref": f"{_SCHEMA}{name}"}
             return {"allOf": [reference], **beside} if beside else reference
+        case {"title": str(name), "anyOf": [*choices]} if {"type": "null"} not in choices:
+            schemas[name] = dict(value)
+            return {"$ref": f"{_SCHEMA}{name}"}
         case dict():
             return {key: _named(part, schemas) for key, part in cast("dict[str, Any]", value).items()}
         case _:

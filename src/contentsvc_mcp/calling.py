@@ -69,12 +69,8 @@ async def _done(app: Application, key: ApiKey | None, tool: Tool, arguments: Map
 
 
 def _read(tool: Tool, arguments: Mapping[str, Any]) -> object:
-    # Some models send null for absent arguments, and 10.0 for 10, which JSON Schema calls an integer, too.
-    fields = {
-        name: int(value) if isinstance(value, float) and value.is_integer() else value
-        for name, value in arguments.items()
-        if value is not None
-    }
+    # Some models send null for absent arguments.
+    fields = {name: value for name, value in arguments.items() if value is not None}
     try:
         return decode_json(json.dumps(fields).encode(), tool.takes)
     except msgspec.DecodeError as exc:

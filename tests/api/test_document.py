@@ -105,7 +105,7 @@ async def test_generators_of_clients_find_a_named_type_for_each_object_and_a_typ
 
     assert len(bodies) >= 20
     assert all(set(body) == {"$ref"} and body["$ref"].rpartition("/")[2] in schemas for body in bodies)
-    assert schemas["GenerationBody"]["properties"]["contentType"]["allOf"] == [{"$ref": _schema("ContentType")}]
+    assert schemas["GenerationBody"]["properties"]["contentType"]["allOf"] == [{"$ref": _schema("PostContentType")}]
     assert parameters["listPosts limit"] == {"type": "integer"}
     assert parameters["listPosts status"] == {"type": "array", "items": {"$ref": _schema("PostStatus")}}
     assert all("schema" in header for header in headers)
@@ -121,6 +121,12 @@ async def test_generators_of_clients_find_a_named_type_for_each_object_and_a_typ
         assert _schema(choice) in str(schemas[title]["properties"][name]), field
     created_at = schemas["PostBody"]["properties"]["createdAt"]
     assert (created_at["type"], created_at["format"]) == ("string", "date-time")
+    assert schemas["TargetFields"]["properties"]["repositoryIds"]["items"] == {"$ref": _schema("ConnectedRepository")}
+    assert not {"ContentType", "Match"} & schemas.keys()
+    assert schemas["LogBody"]["properties"]["payload"] == {"$ref": _schema("LogPayload")}
+    assert {"type": "null"} in schemas["LogPayload"]["anyOf"]
+    long = [schemas["RepositoryId"]["anyOf"][0], schemas["RateLimitedBody"]["properties"]["reset"]]
+    assert all((number["type"], number["format"]) == ("integer", "int64") for number in long)
     assert all(operation["operationId"][0].islower() for operation in operations)
 
 

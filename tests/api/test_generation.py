@@ -91,6 +91,12 @@ async def test_an_encoded_body_is_refused_and_identity_is_no_encoding(acme: Call
     assert answer.status_code == status
 
 
+async def test_a_byte_order_mark_before_a_body_is_ignored(acme: Caller) -> None:
+    answer = await acme("POST", PATH, content=b'\xef\xbb\xbf{"contentType": "changelog"}')
+
+    assert answer.status_code == 202
+
+
 async def test_a_result_survives_a_failed_read_of_the_organization(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

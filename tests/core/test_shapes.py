@@ -42,6 +42,17 @@ def test_a_valid_value_is_decoded_without_conversions() -> None:
     assert _decoded({"name": "low", "bulbs": [{"colour": "red"}]}, Lamp) == Lamp("low", [Bulb(Colour.RED, 5)])
 
 
+@pytest.mark.parametrize("watts", ["24.0", "2.4e1", "240E-1"])
+def test_a_number_without_a_fraction_is_an_integer(watts: str) -> None:
+    assert decode_json(f'{{"colour": "red", "watts": {watts}}}'.encode(), Bulb) == Bulb(Colour.RED, 24)
+
+
+@pytest.mark.parametrize("watts", ["24.5", "9007199254740993.0", f"24.0{' ' * 65536}"])
+def test_a_number_that_is_no_exact_integer_or_in_a_large_body_is_refused(watts: str) -> None:
+    with pytest.raises(InvalidStruct, match=r"^watts must be an integer$"):
+        decode_json(f'{{"colour": "red", "watts": {watts}}}'.encode(), Bulb)
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [

@@ -299,8 +299,9 @@ async def test_a_repository_at_two_providers_keeps_the_provider_of_its_trigger(w
     owner, edit = world.organization.id, world.triggers
     ambiguous = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
     assert isinstance(ambiguous, Refusal)
+    choices = "(sourceType codehost_webhook or github_webhook)"
     assert (ambiguous.message(), ambiguous.field) == (
-        "the repository is connected at codehost and github: say which provider",
+        f"the repository is connected at codehost and github: choose a provider {choices}",
         "provider",
     )
     assert await edit.change(owner, world.trigger.id, ChangeTrigger(enabled=True)) == world.trigger

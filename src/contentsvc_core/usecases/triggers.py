@@ -143,7 +143,8 @@ class TriggerEditor:
         if len(able) > 1:
             usual = [slug for slug in able if source_type(slug) == usually]
             if not usual:
-                fault = f"the repository is connected at {' and '.join(able)}: say which provider"
+                sources = " or ".join(map(source_type, able))
+                fault = f"the repository is connected at {' and '.join(able)}: choose a provider (sourceType {sources})"
                 return Refusal(RefusalKind.UNSUITABLE, fault, "provider")
             return source_type(usual[0])
         return source_type(able[0])

@@ -1,3 +1,4 @@
+from codecs import BOM_UTF8
 from datetime import timedelta
 from typing import Annotated, Any, Final, NoReturn, TypeVar, cast
 
@@ -35,7 +36,8 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
         raise Refused(415, {"error": error})
     if is_encoded([value for name, value in request.scope["headers"] if name == b"content-encoding"]):
         raise Refused(415, {"error": "Content-Encoding is not supported"})
-    raw = await request.body()
+    # Some clients write a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
+    raw = (await request.body()).removeprefix(BOM_UTF8)
     if not raw:
         _refuse("the body is empty: send a JSON object")
     try:

@@ -16,13 +16,15 @@ from contentsvc_core.text import one_line
 from contentsvc_http.errors import refuse_request
 from contentsvc_http.v1.pages import read_parameters
 
-RepositoryId: TypeAlias = (
-    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(pattern=REPOSITORY_ID_FORM)]
-)
-ConnectedRepository: TypeAlias = (
-    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)]
-    | Annotated[str, Meta(min_length=1, max_length=64, description="Id of a repository or of its integration.")]
-)
+#: A title is the name of the type in generated clients.
+RepositoryId: TypeAlias = Annotated[
+    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(pattern=REPOSITORY_ID_FORM)],
+    Meta(title="RepositoryId", description="Id of a repository at the code host."),
+]
+ConnectedRepository: TypeAlias = Annotated[
+    Annotated[int, Meta(ge=1, le=MAX_REPOSITORY_ID)] | Annotated[str, Meta(min_length=1, max_length=64)],
+    Meta(title="ConnectedRepository", description="Id of a repository or of its integration."),
+]
 
 #: The description of the parameter that :func:`read_repository_filter` reads.
 REPOSITORY_FILTER: Final = (
