@@ -42,6 +42,7 @@ BREAKING: Final = Table(r"""
     (?=.*\b(?:minim(?:um|al|ally)?|min)\b)\b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new
         |have)(?:s|d)?\b.{0,30}\b(?:minim(?:um|al|ally)?|min\.?)\b(?!.{0,20}<MEASURE>).{0,20}(?:<PLATFORM>\b
         |supported|required)
+    ^(?:die )?(?:support|unterstützung) (?:für |von )<PLATFORM>.* (?:beendet|eingestellt|entfernt|gestrichen)
     ^(?:entfern|streich|beend|supprim|suppression|retir|retrait|abandon|élimin|elimin|quit)\S* .*\b(?:support|soporte
         |unterstützung) (?:de |del |d'|für |para |von )<PLATFORM>\b
     (?=.*\bdrop(?:s|ped)?\b)\bsupport\b.*(?: and|,| &) drop(?:s|ped)? v?\d+\.\d
@@ -256,7 +257,18 @@ MOVED_LIMIT: Final = late(
     r"|minimum|timeout)\b.*) to v?\d[\w.]*(?P<more>)\Z",
     re.IGNORECASE,
 )
+#: A higher minimum of a compiler: old versions of the software still build, and Cargo's rules call it no major change.
+_RAISES_COMPILER: Final = late(
+    r"(?!.*\bbreaking\b)(?!(?:cease|discontinu|drop|end|remov|stop)\w* )(?=.*\b(?:msrv|rustc?|go|golang)\b)"
+    r".*\b(?:msrv|rust-version|min|minim(?:um|al(?:ly)?)|requir\w+|lowest|oldest|baseline|floor)\b",
+    re.IGNORECASE,
+)
 #: The first release of a new series of a dependency. Such an update breaks in releases that break.
 NEW_SERIES: Final = late(
     r"(?:bump|update|upgrade)[sd]? .*\bto v?(?:\d+(?:\.0)*|0\.\d+(?:\.0)?)\b(?!\.\d)", re.IGNORECASE
 )
+
+
+def raises_compiler(scope: str, text: str) -> bool:
+    """Check that a requirement is only one of compilers, not of the systems on which the software runs."""
+    return scope == "msrv" or _RAISES_COMPILER.match(text) is not None

@@ -19,7 +19,8 @@ PERFORMANCE: Final = words_of(r"""
 """)
 DOCUMENTATION: Final = words_of(r"""
     (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
-    docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
+    docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos?(?![- ]toleran)
+    misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
     licen[cs]e (?:year|header|file)s? | copyright | badges?
@@ -104,7 +105,8 @@ MISTYPED: Final = words_of(r"""
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
-    usages? | useless | console\.\w+ | print (?:lines?|statements?) | printlns? | commented[- ]out
+    usages? | useless | feature[- ](?:flag|toggle)s?
+    console\.\w+ | print (?:lines?|statements?) | printlns? | commented[- ]out
     (?:debug(?:ging)?|log) (?:calls?|code|lines?|logs?|output|prints?|statements?)
 """)
 #: Words that make any change small for most readers.
@@ -129,8 +131,7 @@ FAULT: Final = words_of(r"""
 STATED_FAULT: Final = words_of(r"""
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
     too (?:early|late|often|soon) | ^(?:can't|cannot|unable to) (?!be ).*
-    (?:customers?|people|users?|you) (?:can't|cannot|can not) (?:access|create|delete|download|edit|load|log|open|save
-        |scroll|see|select|sign|submit|upload|view)
+    (?:customers?|people|users?|you) (?:can't|cannot|can not) \w+(?!.* (?:any ?more|longer)\b)
     npes? | null ?pointer(?: ?exception)?s?
     n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain
     (?:timeouts?|time outs?)(?=\Z| (?:after|at|during|in|on|when|while|with)\b)
@@ -177,6 +178,8 @@ AT_RUNTIME: Final = late(
     r" (?:after|at|before|by|during|if|on|once|when|whenever|while) (?!(?:merg|rebas|refactor|releas|review)\w*)\w+",
     re.IGNORECASE,
 )
+#: Things whose names begin like a removal.
+THING: Final = late(r"(?:drop (?:chance|rate|target|zone)|kill (?:feed|streak|switch))(?:e?s)?\b", re.IGNORECASE)
 #: Places of documentation, whatever is done there.
 IN_DOCUMENTATION: Final = words_of(r"""
     ^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved|rework|update|updates|updated)
@@ -304,8 +307,8 @@ _NOTHING: Final = r"""
     changing code commit corrections? did do done edit(?:ed|s)? enhancements? errors?(?!\Wcode) few final finally first
     fix(?:ed|es|ing|up)? for general hope hopefully hot i(?:\Wpromise)? idk improv(?:e|ed|es|ements?|ing) is issues? it
     last little lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops
-    other please problems? quick real really remaining same several silly small some stuff stupid hotfix(?:es)? that the
-    these things? this(?:\Wtime)? tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
+    other please polish(?:ed|ing)? problems? quick real really remaining same several silly small some stuff
+    stupid hotfix(?:es)? that the these things? this(?:\Wtime)? tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
     working works yet
     behoben diverse einige fehler fehlerbehebung(?:en)? kleine kleinere korrektur(?:en)? und verbesserung(?:en)?
     verschiedene weitere änderung(?:en)? anpassung(?:en)?
@@ -329,7 +332,7 @@ EMPTY: Final = Table(r"""
         |review|feedback|address pr .*|apply suggestions.*
         |merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable|sync|format|lint|fmt|bless|durr
         |rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:temp|temporary|wip|test) commit|init|checkpoint|save
-        |asdf|(?:pr|review) (?:comments?|feedback)|add files via upload|bug ?fix(?:es)?
+        |asdf|skeleton|(?:pr|review) (?:comments?|feedback)|add files via upload|bug ?fix(?:es)?
         |(?:more|further|some) work (?:on|for) .*|(?:lints?|linter|linting|tests|ci|structure)
         |(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
         (?: (?:and|/) format)?(?: of (?:the )?code)?|deploy(?:ed|ment|s)?(?: to \w+)?

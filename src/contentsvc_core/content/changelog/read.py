@@ -89,7 +89,6 @@ _BRANCH: Final = late(
     r"|Svg|Tcp|Tls|Ts|Ttl|Tx|Udp|Vm|Vpn|Wx|Xml)/)[A-Z](?<![AEIOUY])[b-df-hj-np-tv-xz]{1,2}/(?=[a-z]{2}))",
     re.IGNORECASE,
 )
-#: The words of a branch's name.
 _SLUG: Final = late(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 #: A type of two words, one with its part in other signs, and one without a colon: ``Bug fix: x``, ``feat[horn]: x``,
 #: ``fix/horn: x``, ``fix(horn) x``.
@@ -112,6 +111,7 @@ _MARKS: Final = (
 _NO_PREFIX: Final = late(r"(?!feat )[A-Za-z](?![A-Z]|[a-z]+\()[^:\uff1a#/-]*")
 _TAG_ALONE: Final = late(r"\[[^\[\]]*\]")
 _NUMBER_SCOPE: Final = late(rf"#(?P<number>[0-9]{{1,10}})|(?!{STANDARDS})[A-Z][A-Z0-9]{{1,9}}-[0-9]{{1,7}}|\W+")
+_BOLD: Final = late(r"\A\*\*(?!(?:api|back|bc|break))([^*]+)\*\*", re.IGNORECASE)
 _SKIP_MARK: Final = late(
     r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
     r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
@@ -271,7 +271,7 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     line = first_line[: 8 * SUBJECT_LIMIT].removeprefix("- ").removeprefix("\u2022 ")
     if "skip" in (lower := line.lower()) or "no" in lower:
         line = _SKIP_MARK.sub("", line)
-    line, numbers = without_numbers(masked_line(line, SUBJECT_LIMIT))
+    line, numbers = without_numbers(masked_line(_BOLD.sub(r"\1", line), SUBJECT_LIMIT))
     if line.endswith((")", "]")) or " r=" in line or "ontributed by " in line:
         line, more = without_numbers(_BY.sub("", line))
         numbers = more + numbers

@@ -252,7 +252,7 @@ _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?"
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
 _GERMAN: Final = late(
     r"\b(?:der|das|dem|und|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|werden|ist|beim|nach|auf|im|wenn|sich|jetzt)\b"
-    r"|[äöüß]"
+    r"|[äöüß]|\w(?:iert|igt|ellt|setzt)\b"
 )
 _ENGLISH: Final = late(r"\b(?:the|for|of|with|to|and|when|is|are|from|by|on|not)\b")
 #: Nouns with which new things end, maybe with a clause behind.
