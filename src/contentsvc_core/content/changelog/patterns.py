@@ -308,7 +308,8 @@ _NOTHING: Final = r"""
     fix(?:ed|es|ing|up)? for general hope hopefully hot i(?:\Wpromise)? idk improv(?:e|ed|es|ements?|ing) is issues? it
     last little lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops
     other please polish(?:ed|ing)? problems? quick real really remaining same several silly small some stuff
-    stupid hotfix(?:es)? that the these things? this(?:\Wtime)? tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
+    stupid hotfix(?:es)? that the these things? this(?:\Wtime)? tiny ton
+    try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
     working works yet
     behoben diverse einige fehler fehlerbehebung(?:en)? kleine kleinere korrektur(?:en)? und verbesserung(?:en)?
     verschiedene weitere änderung(?:en)? anpassung(?:en)?
