@@ -280,8 +280,7 @@ def _worded(seen: Evidence) -> Kind | None:
         return _WORDED[Section.PERFORMANCE]
     if section is Section.REMOVED and seen.matches(patterns.LEFTOVER) and not seen.matches(patterns.FAULT):
         return _WORDED[Section.INTERNAL]
-    public = section is Section.REMOVED and seen.matches(patterns.PUBLIC_THING)
-    unsure = section in {None, Section.CHANGED} or (section is Section.REMOVED and not public)
+    unsure = section in {None, Section.CHANGED, Section.REMOVED}
     if unsure and seen.first not in words.IMPROVING_VERBS and seen.matches(patterns.FAULT):
         return _WORDED[Section.FIXED]
     if section is Section.CHANGED and patterns.FAULT_BELOW.search(seen.message.body):

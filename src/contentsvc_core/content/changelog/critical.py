@@ -54,8 +54,6 @@ BREAKING: Final = Table(r"""
     ^(?:bump|increase|raise|set|update)(?:s|d)? (?:the )?(?:deployment target|minsdk\w*)\b.*\d
     \brequires? (?:a |an )?(?:data|database|manual) migration\b
     ^drop(?:s|ped)? (?:py|v)?\d+\.\d+(?=\Z| (?:&|and|support)\b| &)
-    (?=.*\b(?:minimum|minim|min)\b)\b(?:bump|up|raise|increase|update|upgrade|set|change|new)(?:s|d)?\b.{0,20}
-        \b<PLATFORM>\b.{0,20}\b(?:minimum|minim|min)\b
     \b(?:minimum|min) (?:supported |required )?(?:<PLATFORM> )?version\b.{0,30}\d
     \b(?:minimum|min|minimal|lowest|oldest)(?: (?:supported|required|compatible|version of|the))* <PLATFORM>\b.{0,30}\d
     ^(?:bump|raise|increase|update|upgrade|set|change)(?:s|d)? (?:the )?(?:required|supported|lowest|oldest|baseline

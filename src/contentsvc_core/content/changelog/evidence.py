@@ -22,7 +22,6 @@ _TWO_WORDS: Final = late(
 _FIRST_OF_TWO: Final = frozenset({
     "addition", "back", "backed", "be", "deprecation", "introduction", "make", "removal", "work", "worked", "works",
 })  # fmt: skip
-_MAY_BE_NOUN: Final = frozenset({"drop", "kill"})
 #: Adverbs and clauses before a verb.
 _BEFORE_VERBS: Final = late(r"(?:\w+ly|se) (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
 #: Not names in capitals: macros, and variables of the environment.
@@ -130,7 +129,7 @@ def _of_last(text: str) -> Section | None:
 
 def _first(text: str) -> str:
     word = _word(text)
-    if word in _MAY_BE_NOUN and patterns.THING.match(text):
+    if word in words.VERBS and patterns.THING.match(text):
         return ""
     two = _TWO_WORDS.match(text) if word in _FIRST_OF_TWO else None
     if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):

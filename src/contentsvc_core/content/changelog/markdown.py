@@ -82,13 +82,9 @@ def with_period(text: str) -> str:
     return f"{text}\u3002" if _CHINESE_OR_JAPANESE.search(text) else f"{text}."
 
 
-#: A text of fewer spaces says little without the part of the code: "Initial release".
-_FEW_WORDS: Final = 2
-
-
 def is_bare(text: str) -> bool:
-    """Return whether a text has few words: all readers need the part of the code with it."""
-    return text.count(" ") < _FEW_WORDS
+    """Return whether a text is one word: all readers need the part of the code with it."""
+    return " " not in text
 
 
 def sentence(text: str) -> str:

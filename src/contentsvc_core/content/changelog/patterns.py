@@ -32,7 +32,7 @@ INTERNAL: Final = Table(r"""
     appveyor | vendored | fixme
     pep ?8 | ^comment(?:s|ed)? out .*
     ^add(?:s|ed)? (?:some |more )?debug(?:ging)? (?:logs?|output|prints?|statements?)
-    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | testing | specs | workflows?
+    ci | tests?(?! (?:card|key|mode)s?\b) | testing | specs | workflows?
     (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
     spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).*
     pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | fuzz(?:er|ers|ing)? | benchmarks?
@@ -45,7 +45,6 @@ INTERNAL: Final = Table(r"""
     (?:private|unused|unneeded|unnecessary|unneccessary|redundant|duplicate|stray|dead|wildcard) (?:\S+ )?(?:imports?
         |variables?|code|functions?|parameters?|args?|dependency|dependencies|files?|parens|parentheses|casts?|lines?
         |comments?|assignments?|branch(?:es)?|test case)
-    (?:merge|rebase|sync)(?:d|s)? (?:with |from |branch |remote |in )?(?:main|master|develop|upstream|trunk)
     (?:internal|helper) (?:function|method|class|refactor\w*|clean-?up|type|module|util\w*)s?
     refactor(?:s|ed|ing|ings)? | clean ?-?ups?
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | staging
@@ -129,6 +128,7 @@ FAULT: Final = words_of(r"""
 """)
 #: Faults that subjects without any verb of an action state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
+    (?:is|are|was|were) \w+ twice | loses | stays? (?:blank|blocked|disabled|empty|hidden|invisible|locked|stuck)
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
     too (?:early|late|often|soon) | ^(?:can't|cannot|unable to) (?!be ).*
     (?:customers?|people|users?|you) (?:can't|cannot|can not) \w+(?!.* (?:any ?more|longer)\b)
@@ -158,8 +158,6 @@ MISSING: Final = late(
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
     (?:ability|possibility) to
-    (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
-        |syntax)\w*
     support for | compatib(?:le|ility) with
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility) | support\Z
     ^configurable
@@ -178,8 +176,14 @@ AT_RUNTIME: Final = late(
     r" (?:after|at|before|by|during|if|on|once|when|whenever|while) (?!(?:merg|rebas|refactor|releas|review)\w*)\w+",
     re.IGNORECASE,
 )
-#: Things whose names begin like a removal.
-THING: Final = late(r"(?:drop (?:chance|rate|target|zone)|kill (?:feed|streak|switch))(?:e?s)?\b", re.IGNORECASE)
+#: Things whose names begin like an action: "Export button stays grey", unlike "Export buttons".
+THING: Final = late(
+    r"drop (?:chance|rate|target|zone)s?\b|kill (?:feed|streak|switch)(?:e?s)?\b"
+    r"|(?!fix|hotfix|resolve)\w+"
+    r" (?:bar|box|button|dialog|field|form|icon|link|list|menu|name|page|panel|screen|tab|view)s?"
+    r" (?:is|are|was|were|can|cannot|can't|does|do|doesn't|don't|fails?|has|have|loses?|no longer|shows?|stays?)\b",
+    re.IGNORECASE,
+)
 #: Places of documentation, whatever is done there.
 IN_DOCUMENTATION: Final = words_of(r"""
     ^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved|rework|update|updates|updated)
@@ -194,12 +198,6 @@ AROUND_CODE: Final = words_of(r"""
 """)
 #: Names of features of commands, whatever the other words say.
 COMMAND: Final = words_of(r"(?:sub)?commands? | flags? | options? | endpoints? | settings?")
-#: Public things behind "remove": users can name them and may have used them.
-PUBLIC_THING: Final = words_of(r"""
-    option | flag | argument | parameter | method | function | class | command | endpoint | api | setting | support
-    feature | plugin | export | alias(?:es)? | module | package | field | property | deprecated | experimental
-    config\w* | fixture | hook | param
-""")
 
 #: Updates of a dependency alone; ``name``, ``begin``, ``end`` where the subject names them.
 _UPDATE: Final = r"(?:bump(?:s|ed|ing)?|(?:updat|upgrad)(?:e|es|ed|ing))"
@@ -214,10 +212,10 @@ DEPENDENCY: Final = Table(r"""
     <UPDATE> (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node|third[- ]party|outdated
         |minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y|ies)|deps|lock ?files?
         |packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?
-    (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.* | bump the .* group\b.*
+    (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.*
     (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
     <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?(?P<tooled>\d\S*)(?: .*)?
-    <UPDATE> (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
+    rustup(?: to .*)? | go mod (?:tidy|vendor|update)
     (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze) (?:aktualisiert|angehoben|erneuert|mises à jour
         |actualizadas|atualizadas|aggiornate)
     (?:aktualisier\w+|mise à jour|mettre à jour|mets? à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*
@@ -227,7 +225,6 @@ DEPENDENCY: Final = Table(r"""
     <UPDATE> \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.* | lock ?file maintenance.*
     (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
-    (?:bump|update) (?:actions|docker|github)/\S+.* | (?:pin|unpin) (?:dependenc(?:y|ies)|\S+ to \S+|\S+ ?[<=>~]=?.*)
     (?:add|remove) (?P<added>\S+) (?:dev )?dependency
     <UPDATE> (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
     (?:update|upgrade) everything(?: else)?
@@ -274,7 +271,7 @@ RELEASE: Final = lines_of(r"""
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
     new (?:version|release)(?: of \S+)?:? v?\d\S* | build (?:a )?new version
-    (?:bump|update) (?:the )?\S*version\S*\.\w+ | updates? for \S+ v?\d+\.\d\S*
+    updates? for \S+ v?\d+\.\d\S*
     (?:bump|bumps|bumped|bumping|set|setting|update|updated|updating|increment|change|start|reset)(?: (?:the|a|new|next
         |package|crate|project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code
         |and))* (?:versions?|soname|version number|version constant|build numbers?|version ?codes?)\b(?: (?:to|for|of|in

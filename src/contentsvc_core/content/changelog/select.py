@@ -34,7 +34,7 @@ _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
 #: The same for pull requests and issues; in a window of fewer changes every change counts.
 _REQUESTED_OF: Final = 8
-_REQUESTED_SHARE: Final = 0.3
+_REQUESTED_SHARE: Final = 0.5
 _VERSION: Final = late(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
 _TAG_LIMIT: Final = 40
 _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.js": "node", "nodejs": "node"}
@@ -42,8 +42,8 @@ _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.j
 _WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
 _VAGUE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_INFERRED: Final = UPKEEP | {Section.REVERTED}
-#: Shown without a number, too, where most changes have one: readers may have met the fault, or used the thing.
-_NOTICED: Final = CRITICAL | {Section.DEPRECATED, Section.REMOVED, Section.FIXED}
+#: Shown without a number, too, where most changes have one: readers may want it, met the fault, or used it.
+_NOTICED: Final = CRITICAL | {Section.ADDED, Section.DEPRECATED, Section.REMOVED, Section.FIXED}
 #: Packages of builds alone: actions of a code host, base images.
 _ACTION: Final = late(
     r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"

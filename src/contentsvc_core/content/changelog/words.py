@@ -267,7 +267,7 @@ _SUPPORT: Final = late(r"(?:initial )?support for ", re.IGNORECASE)
 #: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
 _FAULTY: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:bug|crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|issue|leak|loop"
-    r"|mismatch|overflow|panic|problem|n\+1 quer(?:y|ies)|race condition|regression|timeout"
+    r"|mismatch|overflow|panic|problem|n\+1 quer(?:y|ies)|data race|race condition|regression|timeout"
     r"|detection|handling|parsing|rendering|resolution|validation|typos?|\w*error|npe|`?\w+(?:Error|Exception)`?)"
     r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
     r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
