@@ -335,6 +335,8 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Letters were sent twice", _CODE, _S.FIXED),
         ("Chart loses its marks", _CODE, _S.FIXED),
         ("Test mode for pilots", _CODE, _S.CHANGED),
+        ("Add an index to tides.created_at", _CODE, _S.INTERNAL),
+        ("Add an index to the manual", _CODE, _S.ADDED),
         ("**New Lamp:** `mirror`", _CODE, _S.ADDED),
         ("Merge pull request from GHSA-aaaa-bbbb-cccc", _CODE, _S.SECURITY),
         ("Charts: typo tolerance and filters", _CODE, _S.CHANGED),

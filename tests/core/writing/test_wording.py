@@ -231,6 +231,8 @@ def test_english_imperatives_have_no_capitals_inside_a_german_title() -> None:
 def test_german_nouns_keep_their_capital_inside_an_english_title() -> None:
     title = written(ContentType.BLOG_POST, push("feat: Deckel können klingen")).title
     assert title == "What's new in kettle: Deckel können klingen"
+    title = written(ContentType.BLOG_POST, push("feat: Suche deutlich beschleunigt")).title
+    assert title == "What's new in kettle: Suche deutlich beschleunigt"
 
 
 def test_a_french_colon_has_a_space_before_it() -> None:

@@ -68,6 +68,8 @@ INTERNAL: Final = Table(r"""
     ^fix(?:es|ed)? (?:the |some |all |more |compiler )*(?:compiler? errors?|(?:deprecation |compiler )?warnings
         |formatting|indentation|types|typing|type errors?)\Z
     ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?=.*\bcomment)(?:obsolete|old|outdated|stale) comments?
+    ^(?:add|drop|remove)(?:s|ed|ped|d)? (?:an? |the |composite |missing |unique )*ind(?:ex|exes|ices) (?:for|on|to)[ ]
+        \S+[._]\w.*
     ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
     (?=.*\b(?:assert|import|include|newline|semicolon))^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?
         |imports?|includes?|newlines?|semicolons?)\Z
@@ -112,6 +114,7 @@ LEFTOVER: Final = words_of(r"""
 MINOR: Final = words_of(r"""
     docs? | documentation | readme | changelog | examples? | tests? | type hints? | typing | docstrings? | imports?
     warnings? | refactor(?:ing)? | clean-?up | messages? | logs? | logging | scripts? | sponsors?
+    msrv | min(?:imum)? (?:supported )?(?:go|rust)
 """)
 #: Words of changes that only go on with earlier ones: they lead no post.
 SLIGHT: Final = words_of(r"""

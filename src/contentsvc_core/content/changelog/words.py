@@ -305,9 +305,10 @@ _VERBAL_NOUNS: Final = late(
     re.IGNORECASE,
 )
 _VERBAL_NOUN_STARTS: Final = frozenset({"addi", "depr", "impr", "intr", "remo"})
-#: The word after a noun.
+#: A verb that is a noun or an adjective before such a word: "Changes to lids", unlike "Upgraded to iron".
 _NO_VERB: Final = late(
-    r"(?:for|in|of|on|to|with|by|at|is|are|was|were|has|have|does|do|and|or|when|from)\Z", re.IGNORECASE
+    r"(?!(?:migrate|move|port|switch|upgrade) to\Z).* "
+    r"(?:and|are|at|by|do|does|for|from|has|have|in|is|of|on|or|to|was|were|when|with)\Z"
 )
 _SIZES: Final = late(
     r"fixed[ -](?:amount|height|length|number|point|position|price|rate|schedule|size|width)", re.IGNORECASE
@@ -339,7 +340,7 @@ def imperative(text: str) -> str:
     if (
         not first
         or not verb
-        or _NO_VERB.match(first["next"])
+        or _NO_VERB.match(f"{verb} {first['next']}")
         or _SIZES.match(text)
         or _FINITE.search(_CLAUSE.sub("", text[first.end() :]))
     ):
@@ -367,8 +368,7 @@ def with_verb(text: str, section: Section, kind: str = "") -> str:
         begins = _SUPPORT.match(text) is None
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
         return text
-    stated = _FINITE.search(text) and _FINITE.search(_CLAUSE.sub("", text))
-    return text if stated or _GERMAN.search(text) else f"{verb} {continued(text)}"
+    return text if _FINITE.search(_CLAUSE.sub("", text)) or _GERMAN.search(text) else f"{verb} {continued(text)}"
 
 
 def continued(text: str, *, german: bool = False) -> str:
