@@ -197,7 +197,7 @@ IMPERATIVES: Final[Mapping[str, str]] = _table({
     "rename": "renamed renames", "replace": "replaced replaces replacing", "resolve": "resolved resolves",
     "restore": "restored restores", "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies",
     "silence": "silenced", "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated updating",
-    "upgrade": "upgraded upgrading",
+    "tweak": "tweaked tweaks", "upgrade": "upgraded upgrading",
 })  # fmt: skip
 _BEGIN_ENGLISH: Final = frozenset(IMPERATIVES.values())
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
