@@ -81,7 +81,7 @@ _BREAKING_MARK: Final = late(
 #: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`, `Ada/fix the horn` or, with initials,
 #: `Gm/the horn`; a type as in `feat - add a horn`; and the stage of a pull request.
 _BRANCH: Final = late(
-    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)"
+    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci|(?:add|enhancement|tweak|update)(?= - ))"
     r"(?:/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)| - (?=\S))"
     r"|(?:draft|rfc)(?::| -) *(?=\S)"
     r"|(?-i:[A-Z])[a-z0-9]{1,15}/(?=(?:add|bugfix|change|chore|feat|feature|fix|improve|refactor|remove|update)[ /])"

@@ -21,11 +21,11 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.SECURITY: "security sec vuln",
     Section.ADDED: """feat feature features fea enh new added add new-feature new-features neue-funktion
         nouvelle-fonctionnalité nueva-funcionalidad nouveauté""",
-    Section.CHANGED: "imp improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api",
+    Section.CHANGED: """imp improve improvement improvements enhance enhancement change changed tweak ux ui a11y i18n
+        impr api""",
     Section.DEPRECATED: "deprecate deprecation deprecated depr",
     Section.REMOVED: "rem remove removed removal",
-    Section.FIXED: """fix fixes fixed bug bugfix bugfixes hotfix bug-fix bug-fixes hot-fix hot-fixes regression regr
-        corrección""",
+    Section.FIXED: "fix fixes fixed bug bugfix bugfixes hotfix bug-fix bug-fixes hot-fix regression regr corrección",
     Section.PERFORMANCE: "eff perf performance optimize optimization",
     Section.DOCUMENTATION: "docs doc documentation readme typo typos",
     Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps bump",
@@ -166,8 +166,8 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
         stores send sends open opens read reads write writes install installs run runs generate generates parse
         parses try tries start starts narrow narrows widen stabilize stabilise promote broaden separate inline wrap
         review polish revise rewrite rewrites rewrote mark marks copy force forces throw throws error errors trigger
-        match attempt translate select highlight prefix append compute support-only configure specialize isolate
-        disallow disallows disallowed forbid forbids follow sync better more nicer smarter tune localize""",
+        cancel match attempt translate select highlight prefix append compute support-only configure specialize isolate
+        close disallow disallows disallowed forbid forbids follow sync better more nicer smarter tune localize""",
     Section.DEPRECATED: "deprecate deprecates deprecated deprecating sunset",
     Section.REMOVED: """remove removes removed removing delete deletes deleted drop drops dropped dropping
         discontinue unship kill eliminate eliminates""",
@@ -177,7 +177,7 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
         escapes repair repairs don't dont do does doesn't not never skip skips skipped recover stop stops stopped
         treat treats exempt workaround patch patched address addresses addressed reject rejects protect protects
         properly correctly check checks checked validate validates validated sanitize detect detects detected unbreak
-        mitigate catch catches close closes closed cancel tolerate account fallback retry retain quote encode decode
+        mitigate catch catches closes closed tolerate account fallback retry retain quote encode decode
         actually suppress suppresses wait always only conserve conserves re-add re-adds readd reinstate reinstates""",
     Section.PERFORMANCE: """accelerate optimize optimise optimizes optimized optimised speed speeds speedup cache
         caches memoize""",
