@@ -269,6 +269,8 @@ def _about_code(seen: Evidence) -> bool:
 
 def _worded(seen: Evidence) -> Kind | None:
     section = seen.verb
+    if section is Section.REMOVED and critical.REMOVES_AT_WORK.match(seen.text):
+        section = Section.CHANGED
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
     deprecates = section in _MAY_DEPRECATE and seen.bits & patterns.DEPRECATION.bit

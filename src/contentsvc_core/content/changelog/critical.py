@@ -175,10 +175,14 @@ _BRANDS: Final = (
     r"|tensorflow|tiktok|typescript|vscode|websockets?|whatsapp|wordpress|youtube)s?\b)"
 )
 #: What the software itself removes while it runs, and things that leave a page or a log.
+_WHEN: Final = (
+    r"(?:after|during|if|once|until|upon|when|while) |on (?:\w+ )?(?:blur|click|close|delete|disconnect|error|exit"
+    r"|failure|focus|hover|load|log-?in|log-?out|quit|reload|request|save|scroll|shutdown|start(?:up)?|stop|submit"
+    r"|unmount)\b"
+)
+REMOVES_AT_WORK: Final = late(rf".* (?:{_WHEN})")
 _AT_WORK: Final = (
-    r"(?!.* (?:after|during|if|once|until|upon|when|while) )"
-    r"(?!.* on (?:\w+ )?(?:blur|click|close|delete|disconnect|error|exit|failure|focus|hover|load|log-?in|log-?out|quit"
-    r"|reload|save|scroll|shutdown|start(?:up)?|stop|submit|unmount)\b)"
+    rf"(?!.* (?:{_WHEN}))"
     r"(?!(?i:.* from (?:the |its |all )?(?:\w+ )?(?:cache|console|database|dom|footer|header|home ?page|logs?|logging"
     r"|menu|page|queue|sidebar|title|toolbar|ui|url)s?\b))"
     rf"(?!(?i:deprecated {PLATFORM}\b(?! (?:v?\d|support))))"

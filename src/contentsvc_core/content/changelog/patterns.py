@@ -198,7 +198,8 @@ IN_DOCUMENTATION: Final = words_of(r"""
     add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|regarding)
 """)
 AROUND_CODE: Final = words_of(r"""
-    copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | (?:code|doc|inline|missing) comments?
+    copyright | licen[cs]e headers? | typos? | doc ?strings? | read ?me | javadocs? | spelling
+    (?:code|doc|inline|missing) comments?
 """)
 #: Names of features of commands, whatever the other words say.
 COMMAND: Final = words_of(r"(?:sub)?commands? | flags? | options? | endpoints? | settings?")
@@ -330,8 +331,8 @@ EMPTY: Final = Table(r"""
     (?:another )?(?!\w\Z)<BEGIN>(?:[ ,&+]+<NOTHING>){0,7}\W*
     (?=.*\b(?:changes|code|fix(?:es)?|improvements|more|stuff|things?|tweaks?|updates)\b)<OFTEN>
         (?:[ ,&+]+<NOTHING>){1,7}\W*
-    (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit|address (?:review )?(?:comments?|feedback)
-        |review|feedback|address pr .*|apply suggestions.*
+    (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit
+        |address (?:review )?(?:comments?|feedback|review)|review|feedback|address pr .*|apply suggestions.*
         |merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable|sync|format|lint|fmt|bless|durr
         |rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:temp|temporary|wip|test) commit|init|checkpoint|save
         |asdf|skeleton|(?:pr|review) (?:comments?|feedback)|add files via upload|bug ?fix(?:es)?

@@ -252,7 +252,7 @@ def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
         before, sign = line[: match.start()], match[0][:1]
         # `Fix #12` has no other words, and `acme/lid#12` names another repository's number.
         last = before.rstrip(" ,.:-([").rpartition(" ")[2].lstrip("([").casefold()
-        bare = last == "request" or (last in _NEEDS_NUMBER and not match[0].endswith((")", "]")))
+        bare = last in _NEEDS_NUMBER and match[0].lstrip(" ,.:-")[0] not in "(["
         if not _TAG_ALONE.sub("", before).strip() or bare or (sign in "#!" and before[-1:].isalnum()):
             break
         numbers.append(match["number"])
