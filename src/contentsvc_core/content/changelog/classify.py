@@ -269,8 +269,6 @@ def _about_code(seen: Evidence) -> bool:
 
 def _worded(seen: Evidence) -> Kind | None:
     section = seen.verb
-    if section is Section.REMOVED and critical.REMOVES_AT_WORK.match(seen.text):
-        section = Section.CHANGED
     if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
         return _WORDED[section]
     deprecates = section in _MAY_DEPRECATE and seen.bits & patterns.DEPRECATION.bit
@@ -282,6 +280,8 @@ def _worded(seen: Evidence) -> Kind | None:
         return _WORDED[Section.PERFORMANCE]
     if section is Section.REMOVED and seen.matches(patterns.LEFTOVER) and not seen.matches(patterns.FAULT):
         return _WORDED[Section.INTERNAL]
+    if section is Section.REMOVED and critical.REMOVES_AT_WORK.match(seen.text):
+        section = Section.CHANGED
     unsure = section in {None, Section.CHANGED, Section.REMOVED}
     if unsure and seen.first not in words.IMPROVING_VERBS and seen.matches(patterns.FAULT):
         return _WORDED[Section.FIXED]

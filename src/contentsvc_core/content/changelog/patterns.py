@@ -181,9 +181,10 @@ AT_RUNTIME: Final = late(
 )
 #: Things whose names begin like an action: "Export button stays grey", unlike "Export buttons".
 THING: Final = late(
-    r"(?:back|cancel|close|help|next|play|retry|save|share|skip|submit) (?:button|icon|link)s?\b"
-    r"|drop (?:chance|rate|target|zone)s?\b|kill (?:feed|streak|switch)(?:e?s)?\b"
-    r"|(?!fix|hotfix|resolve)\w+"
+    r"(?:cancel|close|save|skip|submit) (?:button|icon)s?\b|drop (?:chance|rate|target|zone)s?\b"
+    r"|kill (?:feed|streak|switch)(?:e?s)?\b"
+    r"|(?:add|create|delete|display|export|import|log|open|print|remove|report|save|search|send|share|show|sort"
+    r"|submit|support|update|upload)"
     r" (?:bar|box|button|dialog|field|form|icon|link|list|menu|name|page|panel|screen|tab|view)s?"
     r" (?:is|are|was|were|can|cannot|can't|does|do|doesn't|don't|fails?|has|have|loses?|no longer|shows?|stays?)\b",
     re.IGNORECASE,
