@@ -150,7 +150,7 @@ class ReleaseHistory:
         released = {series for series in self._previous if series is not None}
         tagged = Packages(self._packages_found | released)
         pushes = (older.record.event for older in self._older_pushes if released)
-        noted = noting(commit for push in pushes if isinstance(push, Push) for commit in push.commits)
+        noted = noting([commit for push in pushes if isinstance(push, Push) for commit in push.commits])
         # A package without a changelog of its own may contain packages with one.
         named = any(tagged.is_named(folder, series) for folder in noted for series in released)
         return Packages(tagged.names, noted) if named else tagged

@@ -92,18 +92,23 @@ def _spelled(name: str) -> str:
     return _SEPARATORS.sub("-", name.strip().casefold())
 
 
-def noting(commits: Iterable[Commit]) -> frozenset[str]:
+def noting(commits: Sequence[Commit]) -> frozenset[str]:
     """Return the names of the folders whose changelogs authors write, together with changes of the code there."""
     names: set[str] = set()
     for commit in commits:
         paths = (*commit.added, *commit.modified)
-        folders = {path.rpartition("/")[0] for path in paths if class_of(path) is PathClass.CHANGELOG}
-        codes = [path for path in paths if class_of(path) is PathClass.SOURCE]
+        folders = {path.rpartition("/")[0] for path in paths if _is_changelog(path)}
+        codes = [path for path in paths if class_of(path) is PathClass.SOURCE] if folders else []
         names.update(each.rpartition("/")[2] for each in folders if any(path.startswith(f"{each}/") for path in codes))
-        if any(class_of(path) is PathClass.FRAGMENT for path in paths):
-            # A tool writes the changelogs.
-            return frozenset()
-    return frozenset(names - _HOLDERS - {""})
+    names -= _HOLDERS | {""}
+    present = (path for commit in commits for path in (*commit.added, *commit.modified)) if names else ()
+    # A tool writes changelogs from fragments.
+    return frozenset() if any(class_of(path) is PathClass.FRAGMENT for path in present) else frozenset(names)
+
+
+def _is_changelog(path: str) -> bool:
+    # Few names begin like this, and a class costs more.
+    return "/change" in path.casefold() and class_of(path) is PathClass.CHANGELOG
 
 
 @final
