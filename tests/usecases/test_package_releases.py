@@ -140,6 +140,29 @@ async def test_a_release_of_one_package_reports_only_its_own_changes(monorepo: W
     assert "releaseTags" not in (cli.source_metadata or {})
 
 
+@pytest.mark.parametrize(
+    ("notes", "expected"),
+    [
+        # Authors write the changelog of each package; a tool writes them from fragments; only another package has one.
+        (["cli/CHANGELOG.md", "cli/a.ts", "web/CHANGELOG.md", "web/a.ts"], ["Draw a lamp", "Note it"]),
+        (["cli/CHANGELOG.md", "cli/a.ts", "web/CHANGELOG.md", "web/a.ts", ".changeset/a.md"], ["Show a lamp"]),
+        (["web/CHANGELOG.md", "web/a.ts", "cli/a.ts"], ["Show a lamp"]),
+        (["cli/CHANGELOG.md", "web/CHANGELOG.md", "web/a.ts", "cli-web/a.ts"], ["Show a lamp"]),
+    ],
+)
+async def test_a_package_with_a_changelog_of_its_own_waits_for_its_first_release(
+    world: World, notes: list[str], expected: list[str]
+) -> None:
+    changes = {"feat: draw a lamp": ["cli/lamp.ts"], "feat: show a lamp": ["web/lamp.ts"], "feat: note it": notes}
+    await pushed(world, "p-1", changes)
+    await released(world, "cli@1.0.0")
+    await waited(world)
+
+    (post,) = await posts(world)
+    assert all(text in post.markdown for text in expected)
+    assert ("Show a lamp" in post.markdown) is ("Show a lamp" in expected)
+
+
 async def test_a_push_is_contained_in_a_release_that_reports_all_of_it(monorepo: World) -> None:
     await pushed(monorepo, "p-1", {"feat: draw a lamp": ["packages/cli/lamp.ts"]})
     await pushed(

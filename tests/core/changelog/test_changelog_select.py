@@ -234,6 +234,7 @@ def test_a_commit_that_a_pull_request_repeats_in_other_words_is_one_change_with_
     [
         (["feat!: raise the minimum version of oil to 2", "feat!: require oil 3"], ["Require oil 3"]),
         (["msrv: bump to Rust 1.88 (#1)", "cargo: set MSRV to 1.85 (#2)"], ["**cargo:** Set MSRV to 1.85"]),
+        (["Raise MSRV to 1.70", "Bump the minimum Rust version to 1.80 (#1)"], ["Bump the minimum Rust"]),
         (["Set engines field to node 18 and above", "Require Node 20, and log it"], ["Require Node 20, and log it"]),
         (["Require Node 18, use `lid()`", "Require Node 20 and update oil", "Require Node 22"], ["Require Node 22"]),
         (["feat!: require oil 2, and stir", "feat!: require oil 3"], ["Require oil 2, and stir", "Require oil 3"]),

@@ -275,6 +275,22 @@ def test_a_habit_of_news_folds_what_comes_without() -> None:
     assert [change.text for change in changes_of([*noted, *later]) if change.shown][-1] == "Use a thin rope"
 
 
+def test_commits_of_one_news_fragment_are_one_change() -> None:
+    fragment = "src/bell.py newsfragments/8.fixed.rst"
+    lines = [
+        ("Fix the bell at noon", fragment, None),
+        ("Fix the bell at one", fragment, None),
+        ("Fix the bell at two (#9)", fragment, None),
+        ("fix!: mend the bell at three", fragment, None),
+        ("Fix the bell at four", "src/bell.py newsfragments/8.added.rst", None),
+        ("Fix the bell at five", "src/bell.py newsfragments/tower.fixed.rst", None),
+        ("Fix the bell at six", "src/bell.py newsfragments/tower.fixed.rst", None),
+    ]
+    texts = [change.text.rpartition(" ")[2] for change in changes_of(lines)]
+    assert texts == ["noon", "two", "three", "four", "five", "six"]
+    assert [len(change.commits) for change in changes_of(lines)] == [2, 1, 1, 1, 1, 1]
+
+
 def test_few_news_fold_untyped_changes_that_come_without_and_without_a_number() -> None:
     noted = [(f"Add bell {n}", "src/bell.py CHANGES.md", None) for n in range(3)]
     typed = [(f"fix: mend rope {n}", "src/rope.py", None) for n in range(20)]
@@ -285,9 +301,10 @@ def test_few_news_fold_untyped_changes_that_come_without_and_without_a_number() 
 
 
 def test_a_habit_of_pull_requests_folds_what_came_past_them() -> None:
-    requested = [(f"Ring bell {n} (#{n})", "src/bell.py", None) for n in range(1, 5)]
+    requested = [(f"Ring bell {n} (#{n})", "src/bell.py", None) for n in range(1, 7)]
     past = [
         ("Use a thinner rope", "src/rope.py", None),
+        ("Add a rope", "src/rope.py", None),
         ("fix: ring at noon", "src/noon.py", None),
         ("Fix the bell at noon", "src/bell.py", None),
         ("Deprecate the old rope", "src/rope.py", None),

@@ -18,6 +18,8 @@ from hypothesis import strategies as st
         ("feat!: drop the plug", "Breaking: drop the plug"),
         # One mood for all authors, if the first word is certainly a verb.
         ("Added a lid and fixed the spout", "Add a lid and fix the spout"),
+        ("Upgraded to iron", "Upgrade to iron"),
+        ("Fixed to the pot", "Fixed to the pot"),
         ("feat: makes the pot whistle", "Make the pot whistle"),
         ("fix: fixed a lid that is open", "Fix a lid that is open"),
         ("fix: removed lids are shown again", "Removed lids are shown again"),
@@ -64,6 +66,7 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
             ],
             " \u2013 Breaking: remove the handle of the kettle, which is hot, and the plug, which is cold, at once",
         ),
+        (["Bump MSRV to 1.80", "Use a flat whistle, loud"], ": use a flat whistle, loud"),
         (["feat!: remove one handle", "feat!: drop the plug"], " \u2013 Breaking: remove one handle, drop the plug"),
         (["feat: " + "boil " * 60], ": boil " + "boil " * 19 + "boil…"),
         (

@@ -50,6 +50,7 @@ MESSAGES: Final = (
 
 #: Bodies, and the explanation that each one has.
 BODIES: Final = (
+    "Reported by Ada Byron, who boils water in five kettles at once",
     "Adds a bell to the lid of each kettle. It rings whenever the water boils.\n\nCloses #12",
     "",
     "\r\n\r\nAdds a bell\r\nto the lid of each kettle in the house.\r\n\r\nMore.",

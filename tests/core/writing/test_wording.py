@@ -127,6 +127,10 @@ _UNTRUSTED_WORDS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "d
         ("do not push lids that are open", "no longer pushes lids that are open"),
         ("Add a lid; fix(spout): keep it", "Added a lid; fix(spout): keep it"),
         ("Don't carry lids", "No longer carries lids"),
+        ("Add drag and drop of lids", "Added drag and drop of lids"),
+        ("Prevent copy and paste of lids", "Prevents copy and paste of lids"),
+        ("Drop rate of lids doubled", "Drop rate of lids doubled"),
+        ("Drop the rate of lids", "Dropped the rate of lids"),
         ("Dont carry lids", "No longer carries lids"),
         ("Don't boil pots and kettles", "No longer boils pots and kettles"),
         ("Don't play with lids", "No longer plays with lids"),
@@ -227,6 +231,8 @@ def test_english_imperatives_have_no_capitals_inside_a_german_title() -> None:
 def test_german_nouns_keep_their_capital_inside_an_english_title() -> None:
     title = written(ContentType.BLOG_POST, push("feat: Deckel können klingen")).title
     assert title == "What's new in kettle: Deckel können klingen"
+    title = written(ContentType.BLOG_POST, push("feat: Suche deutlich beschleunigt")).title
+    assert title == "What's new in kettle: Suche deutlich beschleunigt"
 
 
 def test_a_french_colon_has_a_space_before_it() -> None:

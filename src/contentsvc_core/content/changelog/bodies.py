@@ -39,7 +39,8 @@ _SENTENCE_END: Final = late(
 # No explanations: trailers, references, orders to the code host, links, markup, talk about the work itself.
 _NO_EXPLANATION: Final = late(
     r"\A[\w-]+: |\A[\w-]+\([^)]*\)!?: |\A(?:close|fix|resolve)[sd]?(?:es|ed)?:? +#|\b(?:ref|refs|see) +#|#[0-9]"
-    r"|https?:|www\.|[<>|\[\]{}]|\*\*|__|~~|\A[-=*_]{3,}|\A(?:co-authored|signed-off)-by"
+    r"|https?:|www\.|[<>|\[\]{}]|\*\*|__|~~|\A[-=*_]{3,}"
+    r"|\A(?:co-authored-|discovered |found |reported |signed-off-)by\b"
     r"|\b(?:this|the) (?:pr|pull request|commit|patch|mr|merge request|branch|change ?set)\b"
     r"|\bGH-[0-9]|\Aadd(?:s|ed)? (?:[\w-]+ ){0,3}tests?\b|\blet['\u2019]s\b"
     r"|\b(?:I|I'm|I've|I'll|my|me|we|we're|we've|our|us|TODO|FIXME|WIP)\b",

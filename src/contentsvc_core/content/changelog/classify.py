@@ -44,7 +44,7 @@ _MAY_BE_SEEN: Final = frozenset({
     "simplify",
 })  # fmt: skip
 _ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
-PRIVATE_FIX: Final = "merge commit from fork"
+PRIVATE_FIX: Final = ("merge commit from fork", "merge pull request from ghsa-")
 
 _DIGIT: Final = late(r"\d")
 _BETWEEN_SCOPES: Final = late(r"[/,.: ]+")
@@ -122,7 +122,7 @@ def classify_news(message: CommitMessage, touched: Touched, breaks: Breaks) -> t
 
 
 def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
-    if kind.section not in _MAY_BREAK or words.TYPES.get(seen.message.kind) in _NEWS:
+    if kind.section not in _MAY_BREAK or words.TYPES.get(seen.message.kind) in _NEWS or seen.raises_compiler:
         return False
     if critical.MENDS_BREAKING.match(seen.text) or seen.unnoticed or seen.matches(critical.MESSAGE):
         return False
@@ -209,7 +209,7 @@ def _is_locked(touched: Touched) -> bool:
 
 def _broken(seen: Evidence) -> Kind | None:
     if seen.scope == "msrv" or seen.breaks:
-        return _SURE[Section.BREAKING]
+        return _SURE[Section.CHANGED if seen.raises_compiler else Section.BREAKING]
     if seen.message.kind in words.VAGUE_TYPES or (seen.touched.classes and not seen.touched.source):
         return None
     if seen.typed is Section.FIXED:
@@ -280,8 +280,9 @@ def _worded(seen: Evidence) -> Kind | None:
         return _WORDED[Section.PERFORMANCE]
     if section is Section.REMOVED and seen.matches(patterns.LEFTOVER) and not seen.matches(patterns.FAULT):
         return _WORDED[Section.INTERNAL]
-    public = section is Section.REMOVED and seen.matches(patterns.PUBLIC_THING)
-    unsure = section in {None, Section.CHANGED} or (section is Section.REMOVED and not public)
+    if section is Section.REMOVED and critical.REMOVES_AT_WORK.match(seen.text):
+        section = Section.CHANGED
+    unsure = section in {None, Section.CHANGED, Section.REMOVED}
     if unsure and seen.first not in words.IMPROVING_VERBS and seen.matches(patterns.FAULT):
         return _WORDED[Section.FIXED]
     if section is Section.CHANGED and patterns.FAULT_BELOW.search(seen.message.body):

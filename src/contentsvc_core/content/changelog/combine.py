@@ -19,6 +19,7 @@ from contentsvc_core.events.normalized import Push
 
 if TYPE_CHECKING:
     from contentsvc_core.content.pull_requests import PullRequest
+    from contentsvc_core.content.sections import Section
 
 _WORDS_OF_A_TITLE: Final = 3
 #: Words that a text about the same change may lack, and the fewest others that identify it.
@@ -92,15 +93,22 @@ def combine(pushes: Iterable[Push], requests: "Mapping[int, PullRequest] | None"
 
 
 def _with_fragments(entries: list[Entry]) -> list[Entry]:
-    """Join a commit that only adds a news fragment with the pull request that the fragment is named after."""
+    """Join the commits of one news fragment, and a fragment with the pull request that it is named after."""
     alone = [index for index, entry in enumerate(entries) if entry.touched.classes == _FRAGMENT]
     retained = dict(enumerate(entries))
     indexes = {entry.message.request: index for index, entry in retained.items() if index not in alone} if alone else {}
+    targets: dict[int, int] = {}
     for index in alone:
-        at = next((indexes[number] for number in entries[index].touched.numbers if number in indexes), None)
-        if at is not None:
-            reads = retained[at].reads + retained.pop(index).reads
-            retained[at] = replace(retained[at], reads=reads, touched=touched([read.commit for read in reads]))
+        targets.update((index, indexes[each]) for each in reversed(entries[index].touched.numbers) if each in indexes)
+    firsts: dict[tuple[Section, tuple[str, ...]], int] = {}
+    for index, entry in enumerate(entries):
+        if entry.touched.source and entry.touched.announced and entry.touched.numbers:
+            first = firsts.setdefault((entry.touched.announced, entry.touched.numbers), index)
+            if first != index and not (entry.message.request or entry.message.breaking):
+                targets[index] = first
+    for index, at in sorted(targets.items()):
+        reads = retained[at].reads + retained.pop(index).reads
+        retained[at] = replace(retained[at], reads=reads, touched=touched([read.commit for read in reads]))
     return [*retained.values()]
 
 

@@ -42,6 +42,7 @@ BREAKING: Final = Table(r"""
     (?=.*\b(?:minim(?:um|al|ally)?|min)\b)\b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new
         |have)(?:s|d)?\b.{0,30}\b(?:minim(?:um|al|ally)?|min\.?)\b(?!.{0,20}<MEASURE>).{0,20}(?:<PLATFORM>\b
         |supported|required)
+    ^(?:die )?(?:support|unterstützung) (?:für |von )<PLATFORM>.* (?:beendet|eingestellt|entfernt|gestrichen)
     ^(?:entfern|streich|beend|supprim|suppression|retir|retrait|abandon|élimin|elimin|quit)\S* .*\b(?:support|soporte
         |unterstützung) (?:de |del |d'|für |para |von )<PLATFORM>\b
     (?=.*\bdrop(?:s|ped)?\b)\bsupport\b.*(?: and|,| &) drop(?:s|ped)? v?\d+\.\d
@@ -53,8 +54,6 @@ BREAKING: Final = Table(r"""
     ^(?:bump|increase|raise|set|update)(?:s|d)? (?:the )?(?:deployment target|minsdk\w*)\b.*\d
     \brequires? (?:a |an )?(?:data|database|manual) migration\b
     ^drop(?:s|ped)? (?:py|v)?\d+\.\d+(?=\Z| (?:&|and|support)\b| &)
-    (?=.*\b(?:minimum|minim|min)\b)\b(?:bump|up|raise|increase|update|upgrade|set|change|new)(?:s|d)?\b.{0,20}
-        \b<PLATFORM>\b.{0,20}\b(?:minimum|minim|min)\b
     \b(?:minimum|min) (?:supported |required )?(?:<PLATFORM> )?version\b.{0,30}\d
     \b(?:minimum|min|minimal|lowest|oldest)(?: (?:supported|required|compatible|version of|the))* <PLATFORM>\b.{0,30}\d
     ^(?:bump|raise|increase|update|upgrade|set|change)(?:s|d)? (?:the )?(?:required|supported|lowest|oldest|baseline
@@ -176,10 +175,14 @@ _BRANDS: Final = (
     r"|tensorflow|tiktok|typescript|vscode|websockets?|whatsapp|wordpress|youtube)s?\b)"
 )
 #: What the software itself removes while it runs, and things that leave a page or a log.
+_WHEN: Final = (
+    r"(?:after|during|if|once|until|upon|when|while) |on (?:\w+ )?(?:blur|click|close|delete|disconnect|error|exit"
+    r"|failure|focus|hover|load|log-?in|log-?out|quit|reload|request|save|scroll|shutdown|start(?:up)?|stop|submit"
+    r"|unmount)\b"
+)
+REMOVES_AT_WORK: Final = late(rf".* (?:{_WHEN})")
 _AT_WORK: Final = (
-    r"(?!.* (?:after|during|if|once|until|upon|when|while) )"
-    r"(?!.* on (?:\w+ )?(?:blur|click|close|delete|disconnect|error|exit|failure|focus|hover|load|log-?in|log-?out|quit"
-    r"|reload|save|scroll|shutdown|start(?:up)?|stop|submit|unmount)\b)"
+    rf"(?!.* (?:{_WHEN}))"
     r"(?!(?i:.* from (?:the |its |all )?(?:\w+ )?(?:cache|console|database|dom|footer|header|home ?page|logs?|logging"
     r"|menu|page|queue|sidebar|title|toolbar|ui|url)s?\b))"
     rf"(?!(?i:deprecated {PLATFORM}\b(?! (?:v?\d|support))))"
@@ -256,7 +259,18 @@ MOVED_LIMIT: Final = late(
     r"|minimum|timeout)\b.*) to v?\d[\w.]*(?P<more>)\Z",
     re.IGNORECASE,
 )
+#: A higher minimum of a compiler: old versions of the software still build, and Cargo's rules call it no major change.
+_RAISES_COMPILER: Final = late(
+    r"(?!.*\bbreaking\b)(?!(?:cease|discontinu|drop|end|remov|stop)\w* )(?=.*\b(?:msrv|rustc?|go|golang)\b)"
+    r".*\b(?:msrv|rust-version|min|minim(?:um|al(?:ly)?)|requir\w+|lowest|oldest|baseline|floor)\b",
+    re.IGNORECASE,
+)
 #: The first release of a new series of a dependency. Such an update breaks in releases that break.
 NEW_SERIES: Final = late(
     r"(?:bump|update|upgrade)[sd]? .*\bto v?(?:\d+(?:\.0)*|0\.\d+(?:\.0)?)\b(?!\.\d)", re.IGNORECASE
 )
+
+
+def raises_compiler(scope: str, text: str) -> bool:
+    """Check that a requirement is only one of compilers, not of the systems on which the software runs."""
+    return scope == "msrv" or _RAISES_COMPILER.match(text) is not None

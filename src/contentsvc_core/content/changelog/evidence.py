@@ -76,6 +76,10 @@ class Evidence(Struct, gc=False):
         )
 
     @property
+    def raises_compiler(self) -> bool:
+        return critical.raises_compiler(self.scope, self.text)
+
+    @property
     def names_private(self) -> bool:
         """Whether the words name something private of the code."""
         return self.scope.startswith("_") or ("_" in self.text and _PRIVATE_NAME.search(self.text) is not None)
@@ -125,6 +129,8 @@ def _of_last(text: str) -> Section | None:
 
 def _first(text: str) -> str:
     word = _word(text)
+    if word in words.VERBS and patterns.THING.match(text):
+        return ""
     two = _TWO_WORDS.match(text) if word in _FIRST_OF_TWO else None
     if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
         verb = _word(text[before.end() :])

@@ -36,8 +36,9 @@ _GITLAB_NUMBER: Final = late(r"^See merge request \S*?!([0-9]{1,10})[ \t]*$", re
 #: A merge, whether it names a pull request or not.
 MERGE: Final = late(
     r"Merge (?:remote-tracking |remote )?(?:branch|branches|tag|tags|commit|commits) (?:['\"]|\S+ (?:into|of) \S+\Z)"
-    r"|Merge (?:pull request|PR)\b|Merged in \S+ \(pull request|Merged? PR #?\d|(?:Auto merge|Rollup merge) of #"
-    r"|Merge [\"\u201c]|Merge #\d|Merge (?:branch |remote |upstream |latest )?[\w./-]+ (?:in)?to [\w./-]+\Z"
+    r"|Merge (?:pull request|PR)\b(?! from GHSA-)|Merged in \S+ \(pull request|Merged? PR #?\d"
+    r"|(?:Auto merge|Rollup merge) of #|Merge [\"\u201c]|Merge #\d"
+    r"|Merge (?:branch |remote |upstream |latest )?[\w./-]+ (?:in)?to [\w./-]+\Z"
     r"|Merge (?:upstream|master|main|develop|trunk|origin)(?:/\w+)?\Z"
 )
 

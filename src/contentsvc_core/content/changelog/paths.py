@@ -83,7 +83,7 @@ PATHS: Final = {
     [\w.-]*requirements[\w.-]*\.(?:txt|in) | constraints\.txt | gradle\.lockfile | vendor/modules\.txt
     """),
     PathClass.TOOL: _found(folders=r"""
-    ci | hack | \.ci | devtools | bin/dev | utils/ci | build-tools | maint | maintenance | fuzz | gallery | etc/ci
+    ci | hack | \.ci | bin/dev | utils/ci | build-tools | maint | maintenance | fuzz | gallery | etc/ci
     fastlane
     """, files=r"""
     (?:babel|commitlint|eslint|jest|lint-staged|prettier|rollup|stylelint|vite|vitest|webpack)\.config\.[\w.]+
@@ -98,7 +98,7 @@ PATHS: Final = {
     \.?markdownlint | \.?cspell | typos | _typos | \.tflint | \.?swiftlint | \.?yamllint | \.?styleci
     \.?release-please\w* | \.release-it | \.all-contributorsrc | \.?readthedocs | book | cloudbuild
     """, patterns=r"""
-    ^(?!(?:.*/)?(?:app|src)/)(?:.*/)?(?:infra|scripts?|tasks|tools?)/
+    ^(?!(?:.*/)?(?:app|assets|src)/|.*\.(?:cs|gd)$)(?:.*/)?(?:infra|scripts?|tasks|tools?)/ | ^devtools/
     ^\.(?:github|gitlab|circleci|travis|azure|buildkite|semaphore|vscode|idea|devcontainer|husky|config|woodpecker
         |forgejo|gitea|cargo|yarn|codesandbox|clusterfuzzlite|ci|cirrus|tekton|changeset)\b
     """),

@@ -19,7 +19,8 @@ PERFORMANCE: Final = words_of(r"""
 """)
 DOCUMENTATION: Final = words_of(r"""
     (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
-    docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos? | misspell\w* | spelling
+    docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos?(?![- ]toleran)
+    misspell\w* | spelling
     (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
     licen[cs]e (?:year|header|file)s? | copyright | badges?
@@ -31,7 +32,7 @@ INTERNAL: Final = Table(r"""
     appveyor | vendored | fixme
     pep ?8 | ^comment(?:s|ed)? out .*
     ^add(?:s|ed)? (?:some |more )?debug(?:ging)? (?:logs?|output|prints?|statements?)
-    ci | tests? | test[- ]?(?:suite|case|data|matrix|coverage)s? | testing | specs | workflows?
+    ci | tests?(?! (?:card|key|mode)s?\b) | testing | specs | workflows?
     (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
     spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).*
     pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | fuzz(?:er|ers|ing)? | benchmarks?
@@ -44,7 +45,6 @@ INTERNAL: Final = Table(r"""
     (?:private|unused|unneeded|unnecessary|unneccessary|redundant|duplicate|stray|dead|wildcard) (?:\S+ )?(?:imports?
         |variables?|code|functions?|parameters?|args?|dependency|dependencies|files?|parens|parentheses|casts?|lines?
         |comments?|assignments?|branch(?:es)?|test case)
-    (?:merge|rebase|sync)(?:d|s)? (?:with |from |branch |remote |in )?(?:main|master|develop|upstream|trunk)
     (?:internal|helper) (?:function|method|class|refactor\w*|clean-?up|type|module|util\w*)s?
     refactor(?:s|ed|ing|ings)? | clean ?-?ups?
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | staging
@@ -68,6 +68,8 @@ INTERNAL: Final = Table(r"""
     ^fix(?:es|ed)? (?:the |some |all |more |compiler )*(?:compiler? errors?|(?:deprecation |compiler )?warnings
         |formatting|indentation|types|typing|type errors?)\Z
     ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?=.*\bcomment)(?:obsolete|old|outdated|stale) comments?
+    ^(?:add|drop|remove)(?:s|ed|ped|d)? (?:an? |the |composite |missing |unique )*ind(?:ex|exes|ices) (?:for|on|to)[ ]
+        \S+[._]\w.*
     ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
     (?=.*\b(?:assert|import|include|newline|semicolon))^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?
         |imports?|includes?|newlines?|semicolons?)\Z
@@ -104,13 +106,15 @@ MISTYPED: Final = words_of(r"""
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
-    usages? | useless | console\.\w+ | print (?:lines?|statements?) | printlns? | commented[- ]out
+    usages? | useless | feature[- ](?:flag|toggle)s?
+    console\.\w+ | print (?:lines?|statements?) | printlns? | commented[- ]out
     (?:debug(?:ging)?|log) (?:calls?|code|lines?|logs?|output|prints?|statements?)
 """)
 #: Words that make any change small for most readers.
 MINOR: Final = words_of(r"""
     docs? | documentation | readme | changelog | examples? | tests? | type hints? | typing | docstrings? | imports?
     warnings? | refactor(?:ing)? | clean-?up | messages? | logs? | logging | scripts? | sponsors?
+    msrv | min(?:imum)? (?:supported )?(?:go|rust)
 """)
 #: Words of changes that only go on with earlier ones: they lead no post.
 SLIGHT: Final = words_of(r"""
@@ -127,10 +131,10 @@ FAULT: Final = words_of(r"""
 """)
 #: Faults that subjects without any verb of an action state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
+    (?:is|are|was|were) \w+ twice | loses | stays? (?:blank|blocked|disabled|empty|hidden|invisible|locked|stuck)
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
     too (?:early|late|often|soon) | ^(?:can't|cannot|unable to) (?!be ).*
-    (?:customers?|people|users?|you) (?:can't|cannot|can not) (?:access|create|delete|download|edit|load|log|open|save
-        |scroll|see|select|sign|submit|upload|view)
+    (?:customers?|people|users?|you) (?:can't|cannot|can not) \w+(?!.* (?:any ?more|longer)\b)
     npes? | null ?pointer(?: ?exception)?s?
     n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain
     (?:timeouts?|time outs?)(?=\Z| (?:after|at|during|in|on|when|while|with)\b)
@@ -157,8 +161,6 @@ MISSING: Final = late(
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
     (?:ability|possibility) to
-    (?:new|additional) (?:option|flag|setting|command|method|function|api|argument|field|hook|lint|rule|language|theme
-        |syntax)\w*
     support for | compatib(?:le|ility) with
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility) | support\Z
     ^configurable
@@ -177,6 +179,16 @@ AT_RUNTIME: Final = late(
     r" (?:after|at|before|by|during|if|on|once|when|whenever|while) (?!(?:merg|rebas|refactor|releas|review)\w*)\w+",
     re.IGNORECASE,
 )
+#: Things whose names begin like an action: "Export button stays grey", unlike "Export buttons".
+THING: Final = late(
+    r"(?:cancel|close|save|skip|submit) (?:button|icon)s?\b|drop (?:chance|rate|target|zone)s?\b"
+    r"|kill (?:feed|streak|switch)(?:e?s)?\b"
+    r"|(?:add|create|delete|display|export|import|log|open|print|remove|report|save|search|send|share|show|sort"
+    r"|submit|support|update|upload)"
+    r" (?:bar|box|button|dialog|field|form|icon|link|list|menu|name|page|panel|screen|tab|view)s?"
+    r" (?:is|are|was|were|can|cannot|can't|does|do|doesn't|don't|fails?|has|have|loses?|no longer|shows?|stays?)\b",
+    re.IGNORECASE,
+)
 #: Places of documentation, whatever is done there.
 IN_DOCUMENTATION: Final = words_of(r"""
     ^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved|rework|update|updates|updated)
@@ -187,16 +199,11 @@ IN_DOCUMENTATION: Final = words_of(r"""
     add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|regarding)
 """)
 AROUND_CODE: Final = words_of(r"""
-    copyright | typos? | doc ?strings? | read ?me | javadocs? | spelling | (?:code|doc|inline|missing) comments?
+    copyright | licen[cs]e headers? | typos? | doc ?strings? | read ?me | javadocs? | spelling
+    (?:code|doc|inline|missing) comments?
 """)
 #: Names of features of commands, whatever the other words say.
 COMMAND: Final = words_of(r"(?:sub)?commands? | flags? | options? | endpoints? | settings?")
-#: Public things behind "remove": users can name them and may have used them.
-PUBLIC_THING: Final = words_of(r"""
-    option | flag | argument | parameter | method | function | class | command | endpoint | api | setting | support
-    feature | plugin | export | alias(?:es)? | module | package | field | property | deprecated | experimental
-    config\w* | fixture | hook | param
-""")
 
 #: Updates of a dependency alone; ``name``, ``begin``, ``end`` where the subject names them.
 _UPDATE: Final = r"(?:bump(?:s|ed|ing)?|(?:updat|upgrad)(?:e|es|ed|ing))"
@@ -211,10 +218,10 @@ DEPENDENCY: Final = Table(r"""
     <UPDATE> (?:(?:the|all|various|some|external|go|npm|dev|development|python|rust|js|node|third[- ]party|outdated
         |minor|major|patch|non-major|runtime|test|doc|docs|package|project) )*(?:dependenc(?:y|ies)|deps|lock ?files?
         |packages|requirements?(?:\.txt)?|submodules?|vendored \S+|crates|modules|gems)(?: .*)?
-    (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.* | bump the .* group\b.*
+    (?:bump|update) (?:the )?\S+ (?:group|packages|dependencies|monorepo)\b.*
     (?:bump|update)s? (?P<listed>[\w@/.-]+)(?:, [\w@/.-]+)+ to v?\d\S*(?: in .*)?
     <UPDATE> (?P<tool>\S+)(?: (?:wrapper|version|toolchain|sdk|parent))+ (?:from \S+ )?to v?(?P<tooled>\d\S*)(?: .*)?
-    <UPDATE> (?:the )?github[- ]actions? | rustup(?: to .*)? | go mod (?:tidy|vendor|update)
+    rustup(?: to .*)? | go mod (?:tidy|vendor|update)
     (?:abhängigkeiten|dépendances|dependencias|dependências|dipendenze) (?:aktualisiert|angehoben|erneuert|mises à jour
         |actualizadas|atualizadas|aggiornate)
     (?:aktualisier\w+|mise à jour|mettre à jour|mets? à jour|actuali[sz]\w+|atuali[sz]\w+|aggiorna\w*
@@ -224,7 +231,6 @@ DEPENDENCY: Final = Table(r"""
     <UPDATE> \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.* | lock ?file maintenance.*
     (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
-    (?:bump|update) (?:actions|docker|github)/\S+.* | (?:pin|unpin) (?:dependenc(?:y|ies)|\S+ to \S+|\S+ ?[<=>~]=?.*)
     (?:add|remove) (?P<added>\S+) (?:dev )?dependency
     <UPDATE> (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
     (?:update|upgrade) everything(?: else)?
@@ -271,7 +277,7 @@ RELEASE: Final = lines_of(r"""
     (?:chore: ?)?version packages(?: \(.*\))? | publish(?: packages)? | release[/-]v?\d\S*
     release (?:packages?|main|master|libraries) | (?=.*\bversion\b)(?:\S+ )?version bump(?: .*)?
     new (?:version|release)(?: of \S+)?:? v?\d\S* | build (?:a )?new version
-    (?:bump|update) (?:the )?\S*version\S*\.\w+ | updates? for \S+ v?\d+\.\d\S*
+    updates? for \S+ v?\d+\.\d\S*
     (?:bump|bumps|bumped|bumping|set|setting|update|updated|updating|increment|change|start|reset)(?: (?:the|a|new|next
         |package|crate|project|library|gem|module|app|plugin|dev|development|minor|major|patch|release|npm|lib|code
         |and))* (?:versions?|soname|version number|version constant|build numbers?|version ?codes?)\b(?: (?:to|for|of|in
@@ -304,8 +310,9 @@ _NOTHING: Final = r"""
     changing code commit corrections? did do done edit(?:ed|s)? enhancements? errors?(?!\Wcode) few final finally first
     fix(?:ed|es|ing|up)? for general hope hopefully hot i(?:\Wpromise)? idk improv(?:e|ed|es|ements?|ing) is issues? it
     last little lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops
-    other please problems? quick real really remaining same several silly small some stuff stupid hotfix(?:es)? that the
-    these things? this(?:\Wtime)? tiny ton try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
+    other please polish(?:ed|ing)? problems? quick real really remaining same several silly small some stuff
+    stupid hotfix(?:es)? that the these things? this(?:\Wtime)? tiny ton
+    try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
     working works yet
     behoben diverse einige fehler fehlerbehebung(?:en)? kleine kleinere korrektur(?:en)? und verbesserung(?:en)?
     verschiedene weitere änderung(?:en)? anpassung(?:en)?
@@ -325,11 +332,11 @@ EMPTY: Final = Table(r"""
     (?:another )?(?!\w\Z)<BEGIN>(?:[ ,&+]+<NOTHING>){0,7}\W*
     (?=.*\b(?:changes|code|fix(?:es)?|improvements|more|stuff|things?|tweaks?|updates)\b)<OFTEN>
         (?:[ ,&+]+<NOTHING>){1,7}\W*
-    (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit|address (?:review )?(?:comments?|feedback)
-        |review|feedback|address pr .*|apply suggestions.*
+    (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit
+        |address (?:review )?(?:comments?|feedback|review)|review|feedback|address pr .*|apply suggestions.*
         |merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable|sync|format|lint|fmt|bless|durr
         |rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:temp|temporary|wip|test) commit|init|checkpoint|save
-        |asdf|(?:pr|review) (?:comments?|feedback)|add files via upload|bug ?fix(?:es)?
+        |asdf|skeleton|(?:pr|review) (?:comments?|feedback)|add files via upload|bug ?fix(?:es)?
         |(?:more|further|some) work (?:on|for) .*|(?:lints?|linter|linting|tests|ci|structure)
         |(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
         (?: (?:and|/) format)?(?: of (?:the )?code)?|deploy(?:ed|ment|s)?(?: to \w+)?

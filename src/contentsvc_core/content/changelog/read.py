@@ -81,7 +81,7 @@ _BREAKING_MARK: Final = late(
 #: The name of a branch that became a title, e.g. `feature/LAMP-12 add a horn`, `Ada/fix the horn` or, with initials,
 #: `Gm/the horn`; a type as in `feat - add a horn`; and the stage of a pull request.
 _BRANCH: Final = late(
-    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci)"
+    r"(?P<type>feat|feature|fix|bugfix|hotfix|chore|docs|refactor|perf|ci|(?:add|enhancement|tweak|update)(?= - ))"
     r"(?:/(?:[A-Z]+-[0-9]{1,7}[ _:/-]+)?(?=[^:]+\Z)| - (?=\S))"
     r"|(?:draft|rfc)(?::| -) *(?=\S)"
     r"|(?-i:[A-Z])[a-z0-9]{1,15}/(?=(?:add|bugfix|change|chore|feat|feature|fix|improve|refactor|remove|update)[ /])"
@@ -89,7 +89,6 @@ _BRANCH: Final = late(
     r"|Svg|Tcp|Tls|Ts|Ttl|Tx|Udp|Vm|Vpn|Wx|Xml)/)[A-Z](?<![AEIOUY])[b-df-hj-np-tv-xz]{1,2}/(?=[a-z]{2}))",
     re.IGNORECASE,
 )
-#: The words of a branch's name.
 _SLUG: Final = late(r"[a-z0-9]+(?:-[a-z0-9]+)+")
 #: A type of two words, one with its part in other signs, and one without a colon: ``Bug fix: x``, ``feat[horn]: x``,
 #: ``fix/horn: x``, ``fix(horn) x``.
@@ -112,6 +111,7 @@ _MARKS: Final = (
 _NO_PREFIX: Final = late(r"(?!feat )[A-Za-z](?![A-Z]|[a-z]+\()[^:\uff1a#/-]*")
 _TAG_ALONE: Final = late(r"\[[^\[\]]*\]")
 _NUMBER_SCOPE: Final = late(rf"#(?P<number>[0-9]{{1,10}})|(?!{STANDARDS})[A-Z][A-Z0-9]{{1,9}}-[0-9]{{1,7}}|\W+")
+_BOLD: Final = late(r"\A\*\*(?!(?:api|back|bc|break))([^*]+)\*\*", re.IGNORECASE)
 _SKIP_MARK: Final = late(
     r" ?[\[(](?:skip[ -](?:ci|news|changelog|actions|netlify|travis|release)|(?:ci|changelog|news|actions) skip"
     r"|no[ -]?ci|nochangelog|skip)[\])]|\*\*\*NO_CI\*\*\*",
@@ -252,7 +252,7 @@ def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
         before, sign = line[: match.start()], match[0][:1]
         # `Fix #12` has no other words, and `acme/lid#12` names another repository's number.
         last = before.rstrip(" ,.:-([").rpartition(" ")[2].lstrip("([").casefold()
-        bare = last == "request" or (last in _NEEDS_NUMBER and not match[0].endswith((")", "]")))
+        bare = last in _NEEDS_NUMBER and match[0].lstrip(" ,.:-")[0] not in "(["
         if not _TAG_ALONE.sub("", before).strip() or bare or (sign in "#!" and before[-1:].isalnum()):
             break
         numbers.append(match["number"])
@@ -271,7 +271,7 @@ def _subject(first_line: str, body: str) -> tuple[str, tuple[str, ...]]:
     line = first_line[: 8 * SUBJECT_LIMIT].removeprefix("- ").removeprefix("\u2022 ")
     if "skip" in (lower := line.lower()) or "no" in lower:
         line = _SKIP_MARK.sub("", line)
-    line, numbers = without_numbers(masked_line(line, SUBJECT_LIMIT))
+    line, numbers = without_numbers(masked_line(_BOLD.sub(r"\1", line), SUBJECT_LIMIT))
     if line.endswith((")", "]")) or " r=" in line or "ontributed by " in line:
         line, more = without_numbers(_BY.sub("", line))
         numbers = more + numbers

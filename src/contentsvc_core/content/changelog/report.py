@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import compare_url, is_bare, masked_line, safe_url
+from contentsvc_core.content.changelog.paths import PathClass, class_of
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import Notes, notes_of, package_notes
 from contentsvc_core.content.changelog.select import Change, reported_changes
@@ -39,11 +40,13 @@ _SEPARATORS: Final = re.compile(r"[_.]")
 
 @final
 class Packages:
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], noting: Iterable[str] = ()) -> None:
+        """``noting`` are folders with a changelog of their own, which no tag names yet."""
         self.names = tuple(sorted(set(names)))
         spellings = [(spelling, name) for name in self.names for spelling in _spellings(name)]
         counted = Counter(spelling for spelling, _ in spellings)
         self._names = {spelling: name for spelling, name in spellings if counted[spelling] == 1}
+        self._names = {_spelled(folder): folder for folder in noting} | self._names
         self._folders = [f"{name}/" for name in self.names if "/" in name]
         self._folders.sort(key=len, reverse=True)
 
@@ -87,6 +90,25 @@ def _spellings(name: str) -> set[str]:
 
 def _spelled(name: str) -> str:
     return _SEPARATORS.sub("-", name.strip().casefold())
+
+
+def noting(commits: Sequence[Commit]) -> frozenset[str]:
+    """Return the names of the folders whose changelogs authors write, together with changes of the code there."""
+    names: set[str] = set()
+    for commit in commits:
+        paths = (*commit.added, *commit.modified)
+        folders = {path.rpartition("/")[0] for path in paths if _is_changelog(path)}
+        codes = [path for path in paths if class_of(path) is PathClass.SOURCE] if folders else []
+        names.update(each.rpartition("/")[2] for each in folders if any(path.startswith(f"{each}/") for path in codes))
+    names -= _HOLDERS | {""}
+    present = (path for commit in commits for path in (*commit.added, *commit.modified)) if names else ()
+    # A tool writes changelogs from fragments.
+    return frozenset() if any(class_of(path) is PathClass.FRAGMENT for path in present) else frozenset(names)
+
+
+def _is_changelog(path: str) -> bool:
+    # Few names begin like this, and a class costs more.
+    return "/change" in path.casefold() and class_of(path) is PathClass.CHANGELOG
 
 
 @final

@@ -11,7 +11,7 @@ from contentsvc_core.content.changelog import patterns, words
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.changelog.classify import PRIVATE_FIX, Breaks, Kind, classify, classify_news
 from contentsvc_core.content.changelog.combine import Entry, combine
-from contentsvc_core.content.changelog.critical import MOVED_LIMIT, RAISED
+from contentsvc_core.content.changelog.critical import MOVED_LIMIT, RAISED, raises_compiler
 from contentsvc_core.content.changelog.labels import SKIP, section_of_labels
 from contentsvc_core.content.changelog.markdown import masked_line, sentence, without_period
 from contentsvc_core.content.changelog.merges import Group
@@ -34,7 +34,7 @@ _NOTED_LEAST: Final = 3
 _NOTED_SHARE: Final = 0.2
 #: The same for pull requests and issues; in a window of fewer changes every change counts.
 _REQUESTED_OF: Final = 8
-_REQUESTED_SHARE: Final = 0.3
+_REQUESTED_SHARE: Final = 0.5
 _VERSION: Final = late(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
 _TAG_LIMIT: Final = 40
 _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.js": "node", "nodejs": "node"}
@@ -42,8 +42,8 @@ _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.j
 _WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
 _VAGUE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_INFERRED: Final = UPKEEP | {Section.REVERTED}
-#: Shown without a number, too, where most changes have one: readers may have met the fault, or used the thing.
-_NOTICED: Final = CRITICAL | {Section.DEPRECATED, Section.REMOVED, Section.FIXED}
+#: Shown without a number, too, where most changes have one: readers may want it, met the fault, or used it.
+_NOTICED: Final = CRITICAL | {Section.ADDED, Section.DEPRECATED, Section.REMOVED, Section.FIXED}
 #: Packages of builds alone: actions of a code host, base images.
 _ACTION: Final = late(
     r"(?:actions|github|docker|codecov|pypa|softprops|peter-evans|goreleaser|golangci|peaceiris|dorny|step-security|ossf"
@@ -163,16 +163,16 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
     retained = dict(enumerate(reported))
     for index in range(len(reported) - 1, -1, -1):
         entry, kind = reported[index]
-        message = entry.message
-        raised = RAISED.match(message.description) if kind.section is Section.BREAKING else None
-        if kind.section is Section.CHANGED and message.description[-1:].isdecimal():
-            raised = MOVED_LIMIT.match(message.description)
+        what, scope = entry.message.description, (entry.message.scope or "").casefold()
+        changed = kind.section is Section.CHANGED
+        required = kind.section is Section.BREAKING or (changed and raises_compiler(scope, what))
+        limited = changed and what[-1:].isdecimal()
+        raised = RAISED.match(what) if required else MOVED_LIMIT.match(what) if limited else None
         if raised is None:
             continue
-        what, scope = raised["what"].casefold(), (message.scope or "").casefold()
-        what = _RUST.get(what, what)
-        at = last.setdefault(("" if scope in _WHOLE else scope, what), index)
-        if at != index and not raised["more"] and not message.breaking_notes:
+        what = raised["what"].casefold()
+        at = last.setdefault(("" if scope in _WHOLE else scope, _RUST.get(what, what)), index)
+        if at != index and not raised["more"] and not entry.message.breaking_notes:
             later = retained[at][0]
             del retained[index]
             numbers = (*(number for number in entry.numbers if number not in later.numbers), *later.numbers)

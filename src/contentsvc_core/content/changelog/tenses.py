@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from contentsvc_core.content.changelog.patterns import SUBORDINATE
+from contentsvc_core.content.changelog.patterns import SUBORDINATE, THING
 from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.on_demand import late
 
@@ -198,7 +198,10 @@ _DO_NOT: Final = late(
     r"(?P<d>d)(?:on['\u2019]?t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
 )
 #: Another imperative in the same subject, and the word before it.
-_AND_VERB: Final = late(r"(?<![\w`)\]])([\w`)\]]++)(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)(?![\w(])")
+_AND_VERB: Final = late(
+    r"(?<![\w`)\]])(?!(?:[Cc]opy|[Cc]ut|[Dd]rag|[Ff]ind|[Ss]earch) and )([\w`)\]]++)"
+    r"(,?(?: and| or| &| \+)(?= \w+ )|[,;.]) ([A-Za-z]+)(?![\w(])"
+)
 
 
 def conjugated(text: str) -> str:
@@ -255,7 +258,7 @@ def _verb_form(first: "re.Match[str]", text: str) -> str | None:
         # Each other verb would need the same form: "Automatically add and remove lids".
         others = any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text))
         return None if others or _FINITE.search(rest) else _present(word)
-    if _NOT_IMPERATIVE.match(text) or _AFTER_NOUN.match(following):
+    if _NOT_IMPERATIVE.match(text) or THING.match(text) or _AFTER_NOUN.match(following):
         return None
     if verb_form := "raised" if _RAISES_BOUND.match(text) else _VERB_FORMS.get(word):
         return verb_form

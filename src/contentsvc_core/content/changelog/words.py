@@ -21,11 +21,11 @@ TYPES: Final[Mapping[str, Section | None]] = _table({
     Section.SECURITY: "security sec vuln",
     Section.ADDED: """feat feature features fea enh new added add new-feature new-features neue-funktion
         nouvelle-fonctionnalité nueva-funcionalidad nouveauté""",
-    Section.CHANGED: "imp improve improvement improvements enhance enhancement change changed ux ui a11y i18n impr api",
+    Section.CHANGED: """imp improve improvement improvements enhance enhancement change changed tweak ux ui a11y i18n
+        impr api""",
     Section.DEPRECATED: "deprecate deprecation deprecated depr",
     Section.REMOVED: "rem remove removed removal",
-    Section.FIXED: """fix fixes fixed bug bugfix bugfixes hotfix bug-fix bug-fixes hot-fix hot-fixes regression regr
-        corrección""",
+    Section.FIXED: "fix fixes fixed bug bugfix bugfixes hotfix bug-fix bug-fixes hot-fix regression regr corrección",
     Section.PERFORMANCE: "eff perf performance optimize optimization",
     Section.DOCUMENTATION: "docs doc documentation readme typo typos",
     Section.DEPENDENCIES: "deps dep dependencies dependency deps-dev depend upgrade vendor dev-deps bump",
@@ -166,8 +166,8 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
         stores send sends open opens read reads write writes install installs run runs generate generates parse
         parses try tries start starts narrow narrows widen stabilize stabilise promote broaden separate inline wrap
         review polish revise rewrite rewrites rewrote mark marks copy force forces throw throws error errors trigger
-        match attempt translate select highlight prefix append compute support-only configure specialize isolate
-        disallow disallows disallowed forbid forbids follow sync better more nicer smarter tune localize""",
+        cancel match attempt translate select highlight prefix append compute support-only configure specialize isolate
+        close disallow disallows disallowed forbid forbids follow sync better more nicer smarter tune localize""",
     Section.DEPRECATED: "deprecate deprecates deprecated deprecating sunset",
     Section.REMOVED: """remove removes removed removing delete deletes deleted drop drops dropped dropping
         discontinue unship kill eliminate eliminates""",
@@ -177,7 +177,7 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
         escapes repair repairs don't dont do does doesn't not never skip skips skipped recover stop stops stopped
         treat treats exempt workaround patch patched address addresses addressed reject rejects protect protects
         properly correctly check checks checked validate validates validated sanitize detect detects detected unbreak
-        mitigate catch catches close closes closed cancel tolerate account fallback retry retain quote encode decode
+        mitigate catch catches closes closed tolerate account fallback retry retain quote encode decode
         actually suppress suppresses wait always only conserve conserves re-add re-adds readd reinstate reinstates""",
     Section.PERFORMANCE: """accelerate optimize optimise optimizes optimized optimised speed speeds speedup cache
         caches memoize""",
@@ -197,7 +197,7 @@ IMPERATIVES: Final[Mapping[str, str]] = _table({
     "rename": "renamed renames", "replace": "replaced replaces replacing", "resolve": "resolved resolves",
     "restore": "restored restores", "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies",
     "silence": "silenced", "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated updating",
-    "upgrade": "upgraded upgrading",
+    "tweak": "tweaked tweaks", "upgrade": "upgraded upgrading",
 })  # fmt: skip
 _BEGIN_ENGLISH: Final = frozenset(IMPERATIVES.values())
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
@@ -252,7 +252,7 @@ _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?"
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
 _GERMAN: Final = late(
     r"\b(?:der|das|dem|und|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|werden|ist|beim|nach|auf|im|wenn|sich|jetzt)\b"
-    r"|[äöüß]"
+    r"|[äöüß]|\w(?:iert|igt|ellt|setzt)\b"
 )
 _ENGLISH: Final = late(r"\b(?:the|for|of|with|to|and|when|is|are|from|by|on|not)\b")
 #: Nouns with which new things end, maybe with a clause behind.
@@ -267,7 +267,7 @@ _SUPPORT: Final = late(r"(?:initial )?support for ", re.IGNORECASE)
 #: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
 _FAULTY: Final = late(
     r"(?:[^ ,;]+ ){0,4}?(?:bug|crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|issue|leak|loop"
-    r"|mismatch|overflow|panic|problem|n\+1 quer(?:y|ies)|race condition|regression|timeout"
+    r"|mismatch|overflow|panic|problem|n\+1 quer(?:y|ies)|data race|race condition|regression|timeout"
     r"|detection|handling|parsing|rendering|resolution|validation|typos?|\w*error|npe|`?\w+(?:Error|Exception)`?)"
     r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
     r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
@@ -305,9 +305,10 @@ _VERBAL_NOUNS: Final = late(
     re.IGNORECASE,
 )
 _VERBAL_NOUN_STARTS: Final = frozenset({"addi", "depr", "impr", "intr", "remo"})
-#: The word after a noun.
+#: A verb that is a noun or an adjective before such a word: "Changes to lids", unlike "Upgraded to iron".
 _NO_VERB: Final = late(
-    r"(?:for|in|of|on|to|with|by|at|is|are|was|were|has|have|does|do|and|or|when|from)\Z", re.IGNORECASE
+    r"(?!(?:migrate|move|port|switch|upgrade) to\Z).* "
+    r"(?:and|are|at|by|do|does|for|from|has|have|in|is|of|on|or|to|was|were|when|with)\Z"
 )
 _SIZES: Final = late(
     r"fixed[ -](?:amount|height|length|number|point|position|price|rate|schedule|size|width)", re.IGNORECASE
@@ -339,7 +340,7 @@ def imperative(text: str) -> str:
     if (
         not first
         or not verb
-        or _NO_VERB.match(first["next"])
+        or _NO_VERB.match(f"{verb} {first['next']}")
         or _SIZES.match(text)
         or _FINITE.search(_CLAUSE.sub("", text[first.end() :]))
     ):
@@ -367,8 +368,7 @@ def with_verb(text: str, section: Section, kind: str = "") -> str:
         begins = _SUPPORT.match(text) is None
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
         return text
-    stated = _FINITE.search(text) and _FINITE.search(_CLAUSE.sub("", text))
-    return text if stated or _GERMAN.search(text) else f"{verb} {continued(text)}"
+    return text if _FINITE.search(_CLAUSE.sub("", text)) or _GERMAN.search(text) else f"{verb} {continued(text)}"
 
 
 def continued(text: str, *, german: bool = False) -> str:

@@ -28,6 +28,8 @@ _EXPLAINED: Final = 8
 _SHIPPED_LISTED: Final = 6
 _RISKS_LISTED: Final = 20
 _RISK_NOTES: Final = 5
+#: A text of fewer spaces says little without the part of the code: "Initial release".
+_FEW_WORDS: Final = 2
 #: In characters. Together with the other blocks, a post stays below its limit.
 _NOTES_LIMIT: Final = 8_000
 _RELEASES_LIMIT: Final = 16_000
@@ -262,7 +264,9 @@ def _shipped(news: News) -> list[str]:
 
 def _completed(item: Item, news: News) -> str:
     more = "" if item.change.notes else plain(_explanation(item, news))
-    text = inline(f"{_sentence(wording.change_text(item, news), item, news)} {more}".rstrip())
+    text = wording.change_text(item, news)
+    scope = plain(wording.scope_of(item, text, news)) if text.count(" ") < _FEW_WORDS else ""
+    text = inline(f"{_sentence(f'{text} ({scope})' if scope else text, item, news)} {more}".rstrip())
     return f"- {inline(item.part.project)}{news.phrases.colon}{text}" if news.several else f"- {text}"
 
 
