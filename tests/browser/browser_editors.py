@@ -26,6 +26,30 @@ def write(looking: Looking, title: str, text: str) -> Page:
     return page
 
 
+def test_a_notice_is_shown_once_and_a_button_shows_that_its_form_is_sent(looking: Looking) -> None:
+    page = write(looking, "A text that takes its time", "The lamp *turns*.")
+    page.get_by_role("button", name="Save draft").click()
+    expect(page.locator("main > .notice")).to_have_text("Created.")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("A text that takes its time")
+    expect(page.locator("main > .notice")).to_have_count(0)
+
+    # Without an answer that the browser shows, the page stays.
+    page.route("**/publish", lambda route: route.fulfill(status=204))
+    page.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_role("button", name="Publish …")).to_have_attribute("aria-busy", "true")
+
+
+def test_what_is_done_with_ticked_posts_is_in_sight(looking: Looking) -> None:
+    page = looking.page
+    looking.go("/posts")
+    delete = page.get_by_role("button", name="Delete…")
+    expect(delete).not_to_be_in_viewport()
+    page.locator("[name=post]").first.check()
+    expect(delete).to_be_in_viewport()
+    check(looking)
+
+
 def save_by_keyboard(page: Page) -> None:
     # The key is handled once the deferred scripts of the page have run. A busy machine fills the form before that.
     page.wait_for_load_state()

@@ -21,6 +21,8 @@ _PATIENCE_MS: Final = 20_000
 #: The most attempts at a picture, while Chromium answers with this fault.
 _TURNS: Final = 3
 _NO_PICTURE: Final = "Unable to capture screenshot"
+#: A rule of WCAG 2.2 AA that axe leaves out by default: buttons and links are 24 pixels high, or apart.
+_RULES: Final = {"rules": {"target-size": {"enabled": True}}}
 
 
 @final
@@ -99,7 +101,7 @@ class Looking:
     def barriers(self) -> list[str]:
         """Return the accessibility violations that axe finds."""
         # The package has no complete types.
-        response: dict[str, Any] = Axe().run(self.page).response  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        response: dict[str, Any] = Axe().run(self.page, options=_RULES).response  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         violations: list[dict[str, Any]] = response["violations"]
         return [
             f"{violation['id']}: {violation['help']}: {[node['target'] for node in violation['nodes'][:5]]}"

@@ -67,6 +67,12 @@ async def test_one_is_made_by_hand(acme: Caller, browsing: Browsing) -> None:
     assert "Another brand identity has this name." in refused.text
     assert refused.form(f"{BRANDS}/new").fields["websiteUrl"] == ["https://light.example/"]
 
+    faulty = await browsing.send(page.form(f"{BRANDS}/new"), name=" ", websiteUrl="ftp://light.example/")
+    assert [faulty.tree.one(id=f"{name}-fault").text.split(" must ")[0] for name in ("name", "websiteUrl")] == [
+        "The name",
+        "The address",
+    ]
+
     longest = "💡" * LONG_TEXT_LIMIT
     typed |= {"customInstructions": longest, "companyDescription": longest, "customTone": "💡" * TEXT_LIMIT}
     created = await browsing.send(refused.form(f"{BRANDS}/new"), name="Lighthouse", isDefault="yes", **typed)

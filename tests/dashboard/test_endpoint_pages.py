@@ -12,7 +12,7 @@ from tests.dashboard.contents import beside
 from tests.endpoints import Receiver, dispatch, tokens_of
 
 from contentsvc_core import Scope
-from contentsvc_core.outgoing.endpoints import WebhookEndpoint
+from contentsvc_core.outgoing.endpoints import DESCRIPTION_LIMIT, WebhookEndpoint
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_http.settings import Settings
 
@@ -59,8 +59,12 @@ async def test_an_endpoint_is_changed_switched_and_deleted(acme: Caller, browsin
     endpoint = await standing(acme)
     own = f"{PATH}/{endpoint.id}"
 
-    wrong = await browsing.send((await browsing.open(own)).form(own), url="https://localhost/")
+    wrong = await browsing.send(
+        (await browsing.open(own)).form(own), url="https://localhost/", description="x" * (DESCRIPTION_LIMIT + 1)
+    )
     assert wrong.status == 422
+    assert wrong.tree.one(id="url-fault").text.startswith("The address")
+    assert wrong.tree.one(id="description-fault").text.startswith("The description")
     saved = await browsing.send((await browsing.open(own)).form(own), description="Chat", event=["post.created"])
     assert saved.heading == "Chat"
     off = await browsing.send((await browsing.open(own)).form(f"{own}/switch"))

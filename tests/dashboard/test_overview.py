@@ -4,6 +4,7 @@ from datetime import timedelta
 from uuid import NAMESPACE_URL, uuid5
 
 import pytest
+from attrs import evolve
 from tests.api.world import ApiWorld, Caller
 from tests.dashboard.browsing import Browsing, Seen
 
@@ -165,6 +166,35 @@ async def test_open_problems_come_first_with_the_button_that_fixes_them(
     await browsing.sign_in(acme.key)
     page = await browsing.open("/dashboard")
     assert f"{name}: nothing received lately." in page.text
+
+
+@pytest.mark.parametrize(
+    ("failures", "enabled", "words"),
+    [
+        (4, True, ""),
+        (5, True, "gets no messages. The last 5 attempts failed."),
+        (5, False, ""),
+        (0, False, "was disabled. It answered 410."),
+    ],
+)
+async def test_an_endpoint_that_gets_no_messages_needs_attention(
+    acme: Caller, browsing: Browsing, failures: int, enabled: bool, words: str
+) -> None:
+    await acme.push("d-1", "feat: a lamp")
+    await acme("POST", "/v1/webhook-endpoints", {"url": "https://acme.example/hook"})
+    endpoints = acme.world.stores.endpoints
+    (endpoint,) = await endpoints.endpoints(acme.organization.id)
+    reason = "It answered 410." if not failures else None
+    await endpoints.change(
+        acme.organization.id,
+        endpoint.id,
+        lambda each: evolve(each, failures=failures, enabled=enabled, disabled_reason=reason),
+    )
+
+    page = await browsing.open("/dashboard")
+
+    assert (f"The webhook endpoint https://acme.example/hook {words}" in page.text) == bool(words)
+    assert ("Open the endpoint" in page.links) == bool(words)
 
 
 async def test_a_script_gets_the_figures_alone(acme: Caller, browsing: Browsing) -> None:

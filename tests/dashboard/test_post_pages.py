@@ -23,6 +23,7 @@ async def test_there_are_no_posts_at_first_and_one_can_ask_for_one(browsing: Bro
 
     assert page.heading == "Posts"
     assert "No posts yet" in page.text
+    assert [form.method for form in page.forms] == ["post"], "there is nothing to filter"
     assert page.links["New post"] == f"{POSTS}/new"
     assert page.links["Write from commits"] == f"{POSTS}/write"
     assert page.tree.one("a", aria_current="page")["href"] == POSTS

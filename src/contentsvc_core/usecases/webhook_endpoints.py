@@ -1,10 +1,10 @@
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import timedelta
-from typing import final
+from typing import Any, final
 
 from attrs import evolve, field, frozen
 
-from contentsvc_core.commands import values_of
+from contentsvc_core.commands import read_command, values_of
 from contentsvc_core.content.site_addresses import SiteHost
 from contentsvc_core.outgoing.endpoints import (
     DESCRIPTION_LIMIT,
@@ -52,6 +52,15 @@ class EndpointEditor:
     _ids: IdSource
     _opened: Collection[SiteHost] = field(default=(), kw_only=True, alias="opened")
     _mails: bool = field(default=False, kw_only=True, alias="mails")
+
+    def fault_of(self, values: Mapping[str, Any]) -> Refusal | None:
+        """Return the first fault of an endpoint's fields, by attribute; ``None``: each alone is valid."""
+        read = read_command(ChangeEndpoint, values)
+        if isinstance(read, Refusal):
+            return read
+        changes = values_of(read)
+        target = self._target(changes["url"], None) if "url" in changes else None
+        return _fault(changes.get("description", "")) or (target if isinstance(target, Refusal) else None)
 
     async def create(self, organization_id: str, wanted: CreateEndpoint) -> NewSecret | Refusal:
         if (fault := _fault(wanted.description)) is not None:

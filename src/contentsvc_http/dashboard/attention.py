@@ -22,6 +22,8 @@ _RUN_AGE: Final = timedelta(days=7)
 _SILENCE: Final = timedelta(days=14)
 #: The most integrations whose newest entries are read: each is a query.
 _JUDGED: Final = 5
+#: The failed attempts in a row from which on an endpoint gets no messages. A short outage of its host fails a few.
+_FAILURES: Final = 5
 
 
 @final
@@ -80,15 +82,16 @@ async def _endpoints(session: DashboardSession) -> list[Attention]:
     endpoints = await session.app.stores.endpoints.endpoints(session.organization_id)
     return [
         Attention(
-            id=f"disabled-{endpoint.id}",
+            id=f"endpoint-{endpoint.id}",
             is_fault=True,
-            sentence=f"The webhook endpoint {endpoint_name(endpoint)} was disabled.",
-            detail=endpoint.disabled_reason or "",
+            sentence=f"The webhook endpoint {endpoint_name(endpoint)} "
+            f"{'gets no messages' if endpoint.enabled else 'was disabled'}.",
+            detail=endpoint.disabled_reason or f"The last {endpoint.failures:,} attempts failed.",
             action="Open the endpoint",
             path=f"/endpoints/{endpoint.id}",
         )
         for endpoint in endpoints
-        if endpoint.disabled_reason and not endpoint.enabled
+        if (endpoint.failures >= _FAILURES if endpoint.enabled else endpoint.disabled_reason)
     ]
 
 

@@ -5,7 +5,7 @@ from litestar.params import FromPath
 
 from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.brand import LONG_TEXT_LIMIT, TEXT_LIMIT, BrandIdentity, ToneProfile
-from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, CreateBrand
+from contentsvc_core.content.brand_changes import OPTIONAL_TEXTS, ChangeBrand, CreateBrand, read_brand_change
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.causes import SiteReading
 from contentsvc_core.workflows.jobs import brand_id_of
@@ -119,7 +119,8 @@ async def _page(session: DashboardSession, brand: BrandIdentity | None) -> Respo
 async def _save(session: DashboardSession, brand: BrandIdentity | None, form: Form) -> Response[Any]:
     if brand is not None:
         check_seen(form, _stored_fields(brand))
-    fields, editor = _fields_of(form), session.app.brand_editor
+    fields, editor, now = _fields_of(form), session.app.brand_editor, session.app.clock.now()
+    _REFUSALS.check(fields, lambda field: read_brand_change(field, at=now, opened=session.app.site_hosts))
     if brand is None:
         done = await editor.create(session.organization_id, CreateBrand(**fields))
     else:

@@ -1,7 +1,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from litestar import Response, get
 from litestar.params import FromPath
@@ -32,6 +32,7 @@ from contentsvc_http.dashboard.refusals import FormRefusals, Unsaved, found
 from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, Visitor, sent
 from contentsvc_http.forms import Form
 
+_Command = TypeVar("_Command", CreateEndpoint, ChangeEndpoint)
 _SECTION: Final = "endpoints"
 _PATH: Final = f"{ROOT}/endpoints"
 _ONE: Final = f"{_PATH}/{{endpoint_id:str}}"
@@ -92,7 +93,7 @@ async def listed(session: Visitor) -> Response[Any]:
 @sent(_PATH, page=listed)
 async def create(session: Visitor, form: SentForm) -> Response[Any]:
     await counting.admit(session, CREATING_ENDPOINTS)
-    command = _REFUSALS.accepted(read_command(CreateEndpoint, _fields(form)))
+    command = _command(session, CreateEndpoint, form)
     created = _REFUSALS.accepted(
         await session.sent_once(lambda: session.app.endpoint_editor.create(session.organization_id, command))
     )
@@ -133,7 +134,7 @@ async def show(session: Visitor, endpoint_id: FromPath[str]) -> Response[Any]:
 async def edit(session: Visitor, form: SentForm, endpoint_id: FromPath[str]) -> Response[Any]:
     endpoint = await _endpoint(session, endpoint_id)
     check_seen(form, _typed(None, endpoint))
-    command = _REFUSALS.accepted(read_command(ChangeEndpoint, _fields(form)))
+    command = _command(session, ChangeEndpoint, form)
     changed = await session.app.endpoint_editor.change(session.organization_id, endpoint.id, command)
     return go(f"/endpoints/{_REFUSALS.accepted(changed).id}", notice="saved")
 
@@ -223,14 +224,16 @@ def _chosen_format(endpoint: WebhookEndpoint) -> str:
     return "" if by_address is endpoint.format else endpoint.format.value
 
 
-def _fields(form: Form) -> dict[str, Any]:
+def _command(session: DashboardSession, command: type[_Command], form: Form) -> _Command:
     known = {kind.value for kind in EventType}
-    return {
+    fields = {
         "url": form.text("url"),
         "description": form.text("description"),
         "format": form.text("format") or None,
         "event_types": [text for text in form.texts("event") if text in known],
     }
+    _REFUSALS.check(fields, session.app.endpoint_editor.fault_of)
+    return _REFUSALS.accepted(read_command(command, fields))
 
 
 async def _successes(session: DashboardSession) -> Mapping[str, str]:

@@ -25,6 +25,8 @@ from contentsvc_http.templates import page_environment
 from contentsvc_http.words import first_line
 
 _CODE: Final = re.compile("`([^`]+)`")
+#: A time within a sentence, as the core writes it.
+_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)")
 #: Flash messages by their codes in the address; no text of the address is shown.
 _NOTICES: Final = {
     "saved": "Saved.",
@@ -104,7 +106,7 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     """Return the template configuration, created once so that each template is compiled once."""
     environment = page_environment("contentsvc_http.dashboard")
     filters: dict[str, Any] = environment.filters
-    filters.update(asset=asset_url, commit=commit, coded=_coded)
+    filters.update(asset=asset_url, commit=commit, coded=_coded, timed=_timed)
     filters.update(moment=_moment, ago=_ago, short=short, thousands=thousands, line=first_line)
     filters.update(beginning=beginning, visible=visible)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
@@ -208,6 +210,13 @@ def _moment(context: Context, at: datetime, *args: str) -> Markup:
 @pass_context
 def _ago(context: Context, at: datetime, now: datetime) -> Markup:
     return ago(at, _zone(context), now)
+
+
+@pass_context
+def _timed(context: Context, text: str) -> Markup:
+    """Return a sentence as HTML, with its times in the zone of the page."""
+    parts = enumerate(_TIME.split(text))
+    return Markup("").join(_moment(context, datetime.fromisoformat(part)) if at % 2 else part for at, part in parts)
 
 
 def _zone(context: Context) -> ZoneInfo:

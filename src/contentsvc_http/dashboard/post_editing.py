@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, Self
 from zoneinfo import ZoneInfo
@@ -7,6 +6,7 @@ from attrs import evolve, frozen
 from litestar import Response, get, post
 from litestar.params import FromPath
 
+from contentsvc_core.access.keys import Scope
 from contentsvc_core.access.rates import PREVIEWING
 from contentsvc_core.content.editing import MARKDOWN_LIMIT, ChangePost, CreatePost, entity_tag, post_fault
 from contentsvc_core.content.posts import ContentType, Label, Post, PostStatus
@@ -129,7 +129,7 @@ async def _save(session: DashboardSession, post_id: str, text: _Text, *, publish
     if text.publish_at == _shown_time(stored, session.organization.time_zone):
         # The shown time lacks the seconds, and is ambiguous when clocks are set back.
         values.pop("publish_at", None)
-    _check(values)
+    _REFUSALS.check(values, post_fault)
     await counting.count(session, *EDITING)
     done = await session.app.post_editor.change(
         session.organization_id,
@@ -151,7 +151,7 @@ async def _create(session: DashboardSession, text: _Text, *, publishes: bool) ->
         "content_type": text.content_type,
         "repository": text.repository or None,
     }
-    _check(values)
+    _REFUSALS.check(values, post_fault)
     await counting.count(session, *_CREATING)
     created = _REFUSALS.accepted(
         await session.sent_once(
@@ -165,10 +165,10 @@ async def _create(session: DashboardSession, text: _Text, *, publishes: bool) ->
     return go(f"/posts/{created.id}", notice=_notice_of(created, publishes=publishes, otherwise="created"))
 
 
-@get(f"{ROOT}/posts/new")
+@get(f"{ROOT}/posts/new", opt={"scope": Scope.WRITE})
 async def begin(session: Visitor) -> Response[Any]:
     text = _Text.of_form(session.typed) if session.typed else _Text()
-    return await _page(session, None, text, is_new=True) if session.may_write else go("/posts")
+    return await _page(session, None, text, is_new=True)
 
 
 @sent(f"{ROOT}/posts/new", page=begin, request_max_body_size=MAX_POST_BODY)
@@ -176,13 +176,11 @@ async def create(session: Visitor, form: SentForm) -> Response[Any]:
     return await _create(session, _Text.of_form(form), publishes=form.text("then") == "publish")
 
 
-@get(f"{ROOT}/posts/{{post_id:str}}/edit")
+@get(f"{ROOT}/posts/{{post_id:str}}/edit", opt={"scope": Scope.WRITE})
 async def edit(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
     if session.typed is not None:
         return await _page_again(session, _Text.of_form(session.typed), post_id)
     shown = await post_of(session, post_id)
-    if not session.may_write:
-        return go(f"/posts/{shown.id}")
     return await _page(session, shown, _Text.of_post(shown, session.organization.time_zone))
 
 
@@ -216,16 +214,6 @@ async def preview(session: Visitor, form: SentForm) -> Response[Any]:
     if not form.text("post"):
         return await _page(session, None, text, is_new=True)
     return await _page(session, await post_of(session, form.text("post")), text)
-
-
-def _check(values: Mapping[str, Any]) -> None:
-    faults: dict[str, str] = {}
-    # One at a time: the core stops at the first fault, and the form names them all.
-    for attribute, value in values.items():
-        if (fault := post_fault({attribute: value})) is not None:
-            faults |= _REFUSALS.faults(fault)
-    if faults:
-        raise Unsaved(faults=faults)
 
 
 def _shown_time(post: Post, zone: ZoneInfo) -> str:

@@ -4,6 +4,7 @@ from typing import Any, Final
 from litestar import Response, get
 from litestar.params import FromPath
 
+from contentsvc_core.access.keys import Scope
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback
 from contentsvc_core.refusals import Refusal
@@ -22,10 +23,8 @@ _WRITING: Final = ("POST", "/v1/posts/generate")
 _SECTION: Final = "posts"
 
 
-@get(f"{ROOT}/posts/write")
+@get(f"{ROOT}/posts/write", opt={"scope": Scope.WRITE})
 async def write(session: Visitor) -> Response[Any]:
-    if not session.may_write:
-        return go("/posts")
     form = session.typed
     sources = sources_of(await session.app.stores.directory.integrations(session.organization_id))
     context = {

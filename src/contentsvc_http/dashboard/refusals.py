@@ -1,5 +1,5 @@
-from collections.abc import Mapping
-from typing import TypeVar, final
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, final
 
 from attrs import field, frozen
 
@@ -59,6 +59,13 @@ class FormRefusals:
 
     def faults(self, refusal: Refusal) -> dict[str, str]:
         return {self.fields.get(refusal.field or "", ""): self.sentence(refusal)}
+
+    def check(self, values: Mapping[str, Any], fault_of: Callable[[Mapping[str, Any]], object]) -> None:
+        """Check each value alone, because the core stops at the first fault; raise all as :class:`Unsaved`."""
+        refused = [fault_of({attribute: value}) for attribute, value in values.items()]
+        faults = [self.faults(each) for each in refused if isinstance(each, Refusal)]
+        if faults:
+            raise Unsaved(faults={name: text for each in faults for name, text in each.items()})
 
     def accepted(self, result: _Result | Refusal) -> _Result:
         """Return the result of a form, or raise its refusal as :class:`Unsaved`, with the fault beside its field."""

@@ -47,7 +47,13 @@ document.addEventListener("submit", (event) => {
     event.preventDefault();
   }
   form.dataset.sent = "yes";
+  event.submitter?.setAttribute("aria-busy", "true");
   setTimeout(() => delete form.dataset.sent, 2000);
+});
+
+// A button shows that its form is on its way, until the browser has left the page or comes back to it.
+window.addEventListener("pageshow", () => {
+  document.querySelectorAll("button[aria-busy]").forEach((button) => button.removeAttribute("aria-busy"));
 });
 
 // Leaving a page asks first while a guarded form has text that is not saved: text that was typed, or text that the
@@ -262,6 +268,13 @@ resume();
 // an address with a place, the browser focuses the place.
 const faulty = document.querySelector('main [aria-invalid="true"], main .at-fault :is(input, select, textarea)');
 (faulty || document.querySelector(location.hash ? ":target" : "main > .notice"))?.focus();
+
+// The notice is about the action before: a page that is loaded again, or kept as a bookmark, does not repeat it.
+const here = new URL(location.href);
+if (here.searchParams.has("notice")) {
+  here.searchParams.delete("notice");
+  history.replaceState(history.state, "", here);
+}
 
 complete(document);
 document.addEventListener("htmx:load", (event) => complete(event.target));
