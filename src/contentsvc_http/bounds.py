@@ -72,11 +72,6 @@ FULL: Final = ConnectionEnd(
     Cause.FULL, b"503 Service Unavailable", "Too many connections", lingers=False, more=(b"retry-after: 1",)
 )
 MALFORMED: Final = ConnectionEnd(Cause.MALFORMED, b"400 Bad Request", "Invalid HTTP request received.")
-UPGRADE: Final = ConnectionEnd(
-    Cause.MALFORMED,
-    b"400 Bad Request",
-    "A request with a body cannot ask for another protocol: leave out the header 'Upgrade'",
-)
 VERSION: Final = ConnectionEnd(
     Cause.VERSION, b"505 HTTP Version Not Supported", "Only HTTP/1.1 and HTTP/1.0 are supported"
 )

@@ -25,7 +25,6 @@ from contentsvc_http.bounds import (
     SILENT,
     SLOW_BODY,
     SLOW_HEAD,
-    UPGRADE,
     VERSION,
     Bounds,
     Cause,
@@ -41,8 +40,6 @@ _AT_ONCE: Final = 16 * 1024
 #: The maximum framing of a chunk without extensions, in bytes: its size line and two line ends. Chunks have at least
 #: one byte, so the body's limit also limits their framing.
 _CHUNK_FRAME: Final = 12
-#: The fields that announce a body.
-_BODIES: Final = frozenset({b"content-length", b"transfer-encoding"})
 #: The size of a piece of an answer, in bytes: reading one counts as progress.
 _PIECE: Final = 64 * 1024
 _LOG: Final = structlog.get_logger("contentsvc.http")
@@ -158,9 +155,7 @@ class BoundedHttp(ExchangingHttp):
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as exc:
             # Serve the request as if it did not ask for another protocol.
-            rest = data[exc.args[0] :]
-            if rest and self._end is None:
-                self._parse(rest)
+            self._parse(self._head_again() + data[exc.args[0] :])
             return
         except httptools.HttpParserError:
             self._finish(self._stopped or MALFORMED)
@@ -178,6 +173,17 @@ class BoundedHttp(ExchangingHttp):
                 self._finish(BESIDE)
         else:
             self._head_size = 0
+
+    def _head_again(self) -> bytes:
+        """Return the parsed head without the field ``Upgrade``, for a new parser."""
+        asked = self.parser
+        assert asked is not None
+        self.parser = httptools.HttpRequestParser(self)
+        # As uvicorn sets it: requests may follow the last one.
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        lines = [b"%b %b HTTP/%b" % (asked.get_method(), self.url, asked.get_http_version().encode())]
+        lines += [b"%b: %b" % field for field in self.headers if field[0] != b"upgrade"]
+        return b"\r\n".join([*lines, b"", b""])
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Store a field of a head; drop a trailer, which no proxy has checked (RFC 9110, section 6.5.1)."""
@@ -199,9 +205,11 @@ class BoundedHttp(ExchangingHttp):
             self._stop(HEAD)
         if len(self.pipeline) >= bounds.ahead:
             self._stop(AHEAD)
-        if parser.should_upgrade() and any(name in _BODIES and value != b"0" for name, value in self.headers):
+        if parser.should_upgrade():
             # The parser would take the body for the next request, which no proxy has seen (request smuggling).
-            self._stop(UPGRADE)
+            if parser.get_method() == b"CONNECT":
+                self._stop(MALFORMED)
+            return
         version = parser.get_http_version()
         if version != "1.1":
             if version != "1.0":
@@ -245,6 +253,8 @@ class BoundedHttp(ExchangingHttp):
             self._stop(DRAINED)
 
     def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
         self._in_body = False
         if self.arriving is not None:
             self.take(self.arriving)

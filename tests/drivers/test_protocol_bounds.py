@@ -274,21 +274,23 @@ async def test_a_request_to_upgrade_the_protocol_is_ignored_and_not_logged(caplo
 @pytest.mark.parametrize("protocol_name", [b"websocket", b"h2c"])
 @pytest.mark.parametrize("hidden", [GET % 2, CHUNKED + b"0\r\n\r\n"])
 @pytest.mark.parametrize("is_chunked", [False, True])
-@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("size", [1, 60, 1000])
 async def test_the_body_of_a_request_that_asks_for_another_protocol_is_not_the_next_request(
-    protocol_name: bytes, hidden: bytes, is_chunked: bool, parts: int
+    protocol_name: bytes, hidden: bytes, is_chunked: bool, size: int
 ) -> None:
     app = Served()
     protocol, connection = connected(app)
-    framing = b"Transfer-Encoding: chunked" if is_chunked else b"Content-Length: %d" % len(hidden)
-    head = b"POST /1 HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: %b\r\n%b\r\n\r\n"
-    sent = [GET % 0 + head % (protocol_name, framing), hidden]
-    for part in sent if parts > 1 else [b"".join(sent)]:
-        await served(protocol, part)
+    head = b"POST /1 HTTP/1.1\r\nHost: test\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: %b\r\n" % protocol_name
+    framed = b"Content-Length: %d\r\n\r\n%b" % (len(hidden), hidden)
+    if is_chunked:
+        framed = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(hidden), hidden)
+    sent = GET % 0 + head + framed
+    for start in range(0, len(sent), size):
+        protocol.data_received(sent[start : start + size])
+    await served(protocol, GET % 3)
 
-    # The request before it is answered.
-    assert statuses(connection.written) == ["200", "400"]
-    assert app.bodies == [b""]
+    assert statuses(connection.written) == ["200"] * 3
+    assert app.bodies == [b"", hidden, b""]
     protocol.connection_lost(None)
 
 
