@@ -5,8 +5,10 @@ import structlog
 
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
 
-#: Without a fault for this long, an outage has ended, in seconds: two heartbeats of a process that performs runs.
+#: A write this long after the last fault ends an outage, in seconds: two heartbeats of a process that performs runs.
 _QUIET_S: Final = 5.0
+#: A fault this long after the last one begins another outage, in seconds: a write may wait for several.
+_SILENT_S: Final = 60.0
 #: The most unreadable rows that are remembered as logged. Beyond that, all are forgotten, to limit the memory.
 _ROWS: Final = 1_000
 _ADVICE: Final = "see that the database runs and has room; 'contentsvc doctor' names the cause"
@@ -33,7 +35,7 @@ class _Faults:
             _LOG.error("fault", exc_info=exc)
             return
         now = monotonic()
-        if now - self._last >= _QUIET_S:
+        if now - self._last >= _SILENT_S:
             self._reasons.clear()
         if not self._reasons:
             self._first = now
@@ -43,7 +45,7 @@ class _Faults:
             _LOG.warning("store unavailable", reason=reason, advice=_ADVICE)
 
     def note_write(self) -> None:
-        """Log the end of an outage; called after each write of a process without heartbeats."""
+        """Log the end of an outage; called after each write, such as a heartbeat."""
         now = monotonic()
         if self._reasons and now - self._last >= _QUIET_S:
             self._reasons.clear()

@@ -113,9 +113,7 @@ async def _serve(
     stop.starting(task)
 
     async with open_reception(settings) as reception:
-        if not role.works:
-            # In other roles, the engine's heartbeats note it.
-            reception.stores.database.on_written = log_fault.note_write
+        reception.stores.database.on_written = log_fault.note_write
         collector = Collector()
         probes = Probes(reception.why_not_ready, reception.requests)
         application = DeferredApplication(

@@ -20,7 +20,7 @@ def test_an_outage_is_logged_once_with_an_advice_however_many_requests_are_refus
             assert refusal(StoreUnavailable("refused")).status == 503
             now += 4
         refusal(StoreUnavailable("no room"))
-        now += 6
+        now += 61
         refusal(StoreUnavailable("refused"))
 
     assert [each["reason"] for each in logged] == ["refused", "no room", "refused"]

@@ -172,8 +172,6 @@ class Worker:
                 await asyncio.sleep(_GATHER_S)
 
     async def _watching(self) -> None:
-        now = asyncio.get_running_loop().time
-        stored_at = now()
         while not self._stopping.is_set():
             try:
                 await self._take_turn()
@@ -181,10 +179,7 @@ class Worker:
                 self.silence = str(exc) if isinstance(exc, StoreUnavailable) else "the engine sends no heartbeats"
                 self._on_fault(exc)
             else:
-                if self.silence is not None:
-                    self._note("store available again", after_s=round(now() - stored_at, 1))
                 self.silence = None
-                stored_at = now()
             await _within(self._stopping.wait(), self._pace.heartbeat_s)
 
     async def _checking(self) -> None:

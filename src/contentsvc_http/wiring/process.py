@@ -15,6 +15,7 @@ from contentsvc_http.changelog.reading import PublicReading
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.dashboard.context import Dashboard
 from contentsvc_http.deliveries import Receiving
+from contentsvc_http.faults import log_fault
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.roles import Role
 from contentsvc_http.settings import Settings
@@ -100,6 +101,7 @@ async def _working(settings: Settings, app: Application, reception: Reception) -
         engine = await stack.enter_async_context(open_engine(settings, app, instrumentation))
         reception.notifier.listen(engine.notify)
         writes = Notifier()
+        writes.listen(log_fault.note_write)
         stores.database.on_written = writes.notify
         await stack.enter_async_context(loops(stores, clock, ids, writes, notify=engine.notify))
         await stack.enter_async_context(dispatching(settings, stores, clock, ids, writes, on_sent=instrumentation.sent))
