@@ -6,10 +6,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
-from contract_values import IDS, Tenant, a_trigger, later, tenant
+from contract_values import IDS, RotatingSealer, Tenant, a_trigger, later, tenant
+from sqlalchemy import update
 from test_schedules_contract import a_schedule
 from tests import builders
 
+from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql.schema.automation import brand_identities
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile, no_such_brand
 from contentsvc_core.content.brand_changes import (
     BRAND_NAME_TAKEN,
@@ -55,6 +58,25 @@ async def test_an_identity_reads_back_as_it_was(acme: Tenant) -> None:
 
     assert await acme.stores.brands.identity(acme.id, brand.id) == evolve(brand, is_default=True)
     assert await acme.stores.brands.identity(acme.id, "brand_unknown") is None
+
+
+async def test_an_unreadable_identity_fails_its_own_organization_alone(database: Database) -> None:
+    stores = sql_stores(database, RotatingSealer())
+    acme, zenith = await tenant(stores), await tenant(stores, "zenith")
+    brand, other = await added(acme), await added(zenith)
+    # As after a restart with an earlier version.
+    newer = update(brand_identities).where(brand_identities.c.id == brand.id)
+    await database.change(newer.values(tone_profile="pirate"))
+
+    # At once, so that one statement finds all of them.
+    found = await asyncio.gather(
+        *(stores.brands.identity(each.id, id_) for each in (zenith, acme) for id_ in (brand.id, other.id)),
+        return_exceptions=True,
+    )
+
+    assert found[:2] == [None, other]
+    assert isinstance(found[2], ValueError)
+    assert found[3] is None
 
 
 async def test_the_first_identity_is_the_default_and_a_later_one_is_not(acme: Tenant) -> None:

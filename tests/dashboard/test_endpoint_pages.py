@@ -65,6 +65,8 @@ async def test_an_endpoint_is_changed_switched_and_deleted(acme: Caller, browsin
     assert wrong.status == 422
     assert wrong.tree.one(id="url-fault").text.startswith("The address")
     assert wrong.tree.one(id="description-fault").text.startswith("The description")
+    no_mail = await browsing.send((await browsing.open(own)).form(own), url="ops", format="email")
+    assert no_mail.tree.one(id="url-fault").text == "The address has 'ops', which is no e-mail address."
     saved = await browsing.send((await browsing.open(own)).form(own), description="Chat", event=["post.created"])
     assert saved.heading == "Chat"
     off = await browsing.send((await browsing.open(own)).form(f"{own}/switch"))

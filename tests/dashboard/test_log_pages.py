@@ -335,6 +335,8 @@ async def test_a_large_payload_is_cut_with_a_note(acme: Caller, browsing: Browsi
         ({"detail": None, "reason": None}, "No payload is kept for this entry."),
         ({"title": HOSTILE, "reason": HOSTILE, "error_message": HOSTILE, "reference_id": '"><img>'}, HOSTILE),
         ({"reason": "tried again at 2026-01-02T03:04:05.678Z"}, "tried again at 2 Jan 2026, 03:04"),
+        ({"reason": "it said: 2026-13-99T03:04:05.678Z"}, "it said: 2026-13-99T03:04:05.678Z"),
+        ({"reason": "it said: 0000-01-02T03:04:60.678Z"}, "it said: 0000-01-02T03:04:60.678Z"),
         ({"integration_id": "int_gone"}, "Integration removed"),
         ({"direction": Direction.OUTGOING}, "to the code host"),
         ({"detail": {"a": [HOSTILE]}}, "Nothing: only deliveries that are processed start runs."),

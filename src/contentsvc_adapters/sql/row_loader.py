@@ -22,18 +22,18 @@ class RowLoader(Generic[_Value]):
         self._rows: Final = rows.where(key.in_(bindparam("keys", expanding=True)))
         self._key: Final = key.name
         self._read: Final = read
-        self._batcher: Batcher[str, tuple[str, _Value] | None] = Batcher(self._load)
+        self._batcher: Batcher[tuple[str, str], _Value | None] = Batcher(self._load)
 
     async def find(self, organization_id: str, key: str) -> _Value | None:
-        owner, value = (await self._batcher(key) if is_own_id(key) else None) or ("", None)
-        return value if owner == organization_id else None
+        return await self._batcher((organization_id, key)) if is_own_id(key) else None
 
-    async def _load(self, keys: Sequence[str]) -> Sequence[tuple[str, _Value] | None]:
-        parameters = {"keys": list(dict.fromkeys(keys))}
+    async def _load(self, asked: Sequence[tuple[str, str]]) -> Sequence[_Value | None]:
+        parameters = {"keys": list(dict.fromkeys(key for _, key in asked))}
 
         def read(connection: Connection) -> Sequence[AnyRow]:
             return connection.execute(self._rows, parameters).all()
 
-        rows = await self._database.read(read)
-        by_key = {getattr(row, self._key): (row.organization_id, self._read(row)) for row in rows}
-        return [by_key.get(key) for key in keys]
+        rows = {(row.organization_id, getattr(row, self._key)): row for row in await self._database.read(read)}
+        # An unreadable row of another organization is as unknown as a readable one.
+        values = {each: self._read(rows[each]) for each in rows.keys() & set(asked)}
+        return [values.get(each) for each in asked]

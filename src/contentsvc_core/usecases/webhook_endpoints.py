@@ -54,12 +54,12 @@ class EndpointEditor:
     _mails: bool = field(default=False, kw_only=True, alias="mails")
 
     def fault_of(self, values: Mapping[str, Any]) -> Refusal | None:
-        """Return the first fault of an endpoint's fields, by attribute; ``None``: each alone is valid."""
+        """Return the first fault of some of an endpoint's fields, by attribute; ``None``: they are valid."""
         read = read_command(ChangeEndpoint, values)
         if isinstance(read, Refusal):
             return read
         changes = values_of(read)
-        target = self._target(changes["url"], None) if "url" in changes else None
+        target = self._target(changes["url"], changes.get("format")) if "url" in changes else None
         return _fault(changes.get("description", "")) or (target if isinstance(target, Refusal) else None)
 
     async def create(self, organization_id: str, wanted: CreateEndpoint) -> NewSecret | Refusal:

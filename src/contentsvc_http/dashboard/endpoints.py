@@ -232,7 +232,9 @@ def _command(session: DashboardSession, command: type[_Command], form: Form) -> 
         "format": form.text("format") or None,
         "event_types": [text for text in form.texts("event") if text in known],
     }
-    _REFUSALS.check(fields, session.app.endpoint_editor.fault_of)
+    # The format decides what an address is.
+    chosen = {"format": fields["format"]}
+    _REFUSALS.check(fields, lambda each: session.app.endpoint_editor.fault_of({**chosen, **each}))
     return _REFUSALS.accepted(read_command(command, fields))
 
 

@@ -15,7 +15,7 @@ from litestar.response import Redirect, Template
 from litestar.template.config import TemplateConfig
 from markupsafe import Markup, escape
 
-from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.timestamps import iso_ms, read_iso
 from contentsvc_http.dashboard.assets import asset_url
 from contentsvc_http.dashboard.payloads import beginning, visible
 from contentsvc_http.dashboard.refusals import Unsaved
@@ -214,9 +214,12 @@ def _ago(context: Context, at: datetime, now: datetime) -> Markup:
 
 @pass_context
 def _timed(context: Context, text: str) -> Markup:
-    """Return a sentence as HTML, with its times in the zone of the page."""
-    parts = enumerate(_TIME.split(text))
-    return Markup("").join(_moment(context, datetime.fromisoformat(part)) if at % 2 else part for at, part in parts)
+    """Return a sentence as HTML, with its times in the zone of the page.
+
+    A sentence may cite the answer of an endpoint. An impossible time there, such as one in a 13th month, stays text.
+    """
+    parts = ((part, read_iso(part) if number % 2 else None) for number, part in enumerate(_TIME.split(text)))
+    return Markup("").join(part if at is None else _moment(context, at) for part, at in parts)
 
 
 def _zone(context: Context) -> ZoneInfo:

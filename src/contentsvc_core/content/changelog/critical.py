@@ -260,8 +260,12 @@ MOVED_LIMIT: Final = late(
     re.IGNORECASE,
 )
 #: A higher minimum of a compiler: old versions of the software still build, and Cargo's rules call it no major change.
+#: A second requirement or removal in the same text breaks, and "go" is also an English word.
 _RAISES_COMPILER: Final = late(
-    r"(?!.*\bbreaking\b)(?!(?:cease|discontinu|drop|end|remov|stop)\w* )(?=.*\b(?:msrv|rustc?|go|golang)\b)"
+    r"(?!.*\bbreaking\b)(?!(?:cease|discontinu|drop|end|remov|stop)\w* )"
+    rf"(?!.*\b(?:drop|remov)\w* (?:support|(?:the )?`))(?!.*\b(?!go|rust|compiler){PLATFORM}\b)"
+    r"(?=.*\b(?:msrv|rustc?|(?-i:Go)|golang|(?:min(?:imum)?|supported|required) go"
+    r"|go(?=\W+(?:to )?(?:v?\d|directive|requirement|toolchain|version)))\b)"
     r".*\b(?:msrv|rust-version|min|minim(?:um|al(?:ly)?)|requir\w+|lowest|oldest|baseline|floor)\b",
     re.IGNORECASE,
 )

@@ -45,6 +45,7 @@ INTERNAL: Final = Table(r"""
     (?:private|unused|unneeded|unnecessary|unneccessary|redundant|duplicate|stray|dead|wildcard) (?:\S+ )?(?:imports?
         |variables?|code|functions?|parameters?|args?|dependency|dependencies|files?|parens|parentheses|casts?|lines?
         |comments?|assignments?|branch(?:es)?|test case)
+    ^(?:merge|rebase|sync)(?:d|s|ed)? (?:(?:from|in|on|onto|to|with) )?(?:main|master|develop|upstream|trunk)\Z
     (?:internal|helper) (?:function|method|class|refactor\w*|clean-?up|type|module|util\w*)s?
     refactor(?:s|ed|ing|ings)? | clean ?-?ups?
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | staging
@@ -106,7 +107,7 @@ MISTYPED: Final = words_of(r"""
 #: Things that no reader misses when they are removed.
 LEFTOVER: Final = words_of(r"""
     dead code | code ?paths? | left ?overs? | redundant | stray | superfluous | unneeded | unnecessary | unused
-    usages? | useless | feature[- ](?:flag|toggle)s?
+    usages? | useless | feature[- ](?:flag|toggle)s?(?! (?:list|menu|page|panel|screen|tab|view)s?\b)
     console\.\w+ | print (?:lines?|statements?) | printlns? | commented[- ]out
     (?:debug(?:ging)?|log) (?:calls?|code|lines?|logs?|output|prints?|statements?)
 """)
@@ -131,11 +132,11 @@ FAULT: Final = words_of(r"""
 """)
 #: Faults that subjects without any verb of an action state: "Login loop on Safari", "The lid does not close".
 STATED_FAULT: Final = words_of(r"""
-    (?:is|are|was|were) \w+ twice | loses | stays? (?:blank|blocked|disabled|empty|hidden|invisible|locked|stuck)
+    (?:is|are|was|were) \w+ twice(?! (?:an?|as|each|every|per)\b) | loses
     fails? | failing | freez(?:es|ing) | hangs? | disappears? | flicker(?:s|ing)? | got stuck | gets? lost
     too (?:early|late|often|soon) | ^(?:can't|cannot|unable to) (?!be ).*
     (?:customers?|people|users?|you) (?:can't|cannot|can not) \w+(?!.* (?:any ?more|longer)\b)
-    npes? | null ?pointer(?: ?exception)?s?
+    npes? | null ?pointer(?: ?exception)?s? | stays? (?:blank|blocked|disabled|empty|hidden|invisible|locked|stuck)
     n\+1 (?:quer(?:y|ies)|problem|issue) | (?:battery|memory|cpu) drain
     (?:timeouts?|time outs?)(?=\Z| (?:after|at|during|in|on|when|while|with)\b)
     (?:login|redirect|reload|render(?:ing)?|restart|update) loops?
@@ -160,10 +161,9 @@ MISSING: Final = late(
 )
 #: Words of new things, for subjects without a verb of adding.
 NOVELTY: Final = words_of(r"""
-    (?:ability|possibility) to
-    support for | compatib(?:le|ility) with
+    (?:ability|possibility) to | additional (?:api|argument|command|field|flag|hook|option|rule|setting|theme)\w*
+    ^configurable | support for | compatib(?:le|ility) with
     (?=.*\b(?:support|compat|compatibility)\b)\w\S* v?\d[\d.]* (?:support|compat|compatibility) | support\Z
-    ^configurable
 """)
 #: Parts of a product that have names of tools: "Add a lint plugin".
 PRODUCT: Final = words_of(r"integrations? | plugins? | runners? | servers?")
@@ -181,11 +181,11 @@ AT_RUNTIME: Final = late(
 )
 #: Things whose names begin like an action: "Export button stays grey", unlike "Export buttons".
 THING: Final = late(
-    r"(?:cancel|close|save|skip|submit) (?:button|icon)s?\b|drop (?:chance|rate|target|zone)s?\b"
-    r"|kill (?:feed|streak|switch)(?:e?s)?\b"
+    r"(?:cancel|close|save|skip|submit) (?:button|icon)s?\b|kill (?:feed|streak|switch)(?:e?s)?\b"
+    r"|drop (?:chance|rate|target|zone)s?\b(?! (?:es\d|limit\w*|platform|support|x86))"
     r"|(?:add|create|delete|display|export|import|log|open|print|remove|report|save|search|send|share|show|sort"
-    r"|submit|support|update|upload)"
-    r" (?:bar|box|button|dialog|field|form|icon|link|list|menu|name|page|panel|screen|tab|view)s?"
+    r"|submit|support|update|upload) (?:(?!(?:an?|how|if|that|the|whe\w+|which|who|why)\b)\w+ ){0,2}"
+    r"(?:bar|box|button|dialog|field|form|icon|link|list|menu|name|page|panel|screen|tab|view)s?"
     r" (?:is|are|was|were|can|cannot|can't|does|do|doesn't|don't|fails?|has|have|loses?|no longer|shows?|stays?)\b",
     re.IGNORECASE,
 )

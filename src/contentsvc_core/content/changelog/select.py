@@ -225,7 +225,7 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
     of_fragments, some_news, of_requests = habits
     if some_news and not entry.numbers and kind == Kind(Section.CHANGED, sure=False):
         return False
-    past = of_requests and not entry.numbers and not message.kind
+    past = of_requests and not entry.numbers and not message.kind and not kind.sure
     if kind.section is Section.ADDED and entry.numbers and len(entry.reads) > 1:
         # The news of a merged branch may come in a commit of their own.
         return True
