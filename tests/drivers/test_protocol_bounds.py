@@ -246,6 +246,7 @@ async def test_a_faulty_body_is_refused_once_and_its_request_is_not_served() -> 
         (b"GET / HTTP/1.0\r\n\r\n", "200"),
         (b"GET / HTTP/1.1\r\n\r\n", "400"),
         (b"GET / HTTP/1.1\r\nHost: test\r\nHost: test\r\n\r\n", "400"),
+        (b"CONNECT test:443 HTTP/1.1\r\nHost: test\r\n\r\n", "400"),
     ],
 )
 async def test_http_versions_are_distinguished(request_: bytes, status: str) -> None:

@@ -5,7 +5,7 @@ from typing import Final, final
 from attrs import define, evolve, frozen
 
 from contentsvc_core.content.changelog.read import parse
-from contentsvc_core.content.changelog.report import Packages, noting
+from contentsvc_core.content.changelog.report import Packages, folders_with_changelogs
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
 from contentsvc_core.content.packages import package_tag
 from contentsvc_core.content.writing import Brief, Chapter, PackageRelease
@@ -150,7 +150,8 @@ class ReleaseHistory:
         released = {series for series in self._previous if series is not None}
         tagged = Packages(self._packages_found | released)
         pushes = (older.record.event for older in self._older_pushes if released)
-        noted = noting([commit for push in pushes if isinstance(push, Push) for commit in push.commits])
+        commits = [commit for push in pushes if isinstance(push, Push) for commit in push.commits]
+        noted = folders_with_changelogs(commits)
         # A package without a changelog of its own may contain packages with one.
         named = any(tagged.is_named(folder, series) for folder in noted for series in released)
         return Packages(tagged.names, noted) if named else tagged

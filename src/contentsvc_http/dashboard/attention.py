@@ -22,7 +22,7 @@ _RUN_AGE: Final = timedelta(days=7)
 _SILENCE: Final = timedelta(days=14)
 #: The most integrations whose newest entries are read: each is a query.
 _JUDGED: Final = 5
-#: The failed attempts in a row from which on an endpoint gets no messages. A short outage of its host fails a few.
+#: The least number of failed attempts in a row that the page shows: a short outage of the host causes fewer.
 _FAILURES: Final = 5
 
 

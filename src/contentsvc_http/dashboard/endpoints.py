@@ -232,7 +232,7 @@ def _command(session: DashboardSession, command: type[_Command], form: Form) -> 
         "format": form.text("format") or None,
         "event_types": [text for text in form.texts("event") if text in known],
     }
-    # The format decides what an address is.
+    # The format determines the form of the address.
     chosen = {"format": fields["format"]}
     _REFUSALS.check(fields, lambda each: session.app.endpoint_editor.fault_of({**chosen, **each}))
     return _REFUSALS.accepted(read_command(command, fields))

@@ -174,13 +174,14 @@ _BRANDS: Final = (
     r"|iphone|ios|javascript|jquery|linkedin|macos|mongodb|mysql|oauth\d?|openai|openapi|openssl|paypal|postgresql|pytorch"
     r"|tensorflow|tiktok|typescript|vscode|websockets?|whatsapp|wordpress|youtube)s?\b)"
 )
-#: What the software itself removes while it runs, and things that leave a page or a log.
+#: The moment at which running software acts: "Delete the account on request".
 _WHEN: Final = (
     r"(?:after|during|if|once|until|upon|when|while) |on (?:\w+ )?(?:blur|click|close|delete|disconnect|error|exit"
     r"|failure|focus|hover|load|log-?in|log-?out|quit|reload|request|save|scroll|shutdown|start(?:up)?|stop|submit"
     r"|unmount)\b"
 )
 REMOVES_AT_WORK: Final = late(rf".* (?:{_WHEN})")
+#: Not for things that the software itself removes while it runs, or that leave a page or a log.
 _AT_WORK: Final = (
     rf"(?!.* (?:{_WHEN}))"
     r"(?!(?i:.* from (?:the |its |all )?(?:\w+ )?(?:cache|console|database|dom|footer|header|home ?page|logs?|logging"

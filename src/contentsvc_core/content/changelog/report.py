@@ -40,13 +40,13 @@ _SEPARATORS: Final = re.compile(r"[_.]")
 
 @final
 class Packages:
-    def __init__(self, names: Iterable[str], noting: Iterable[str] = ()) -> None:
-        """``noting`` are folders with a changelog of their own, which no tag names yet."""
+    def __init__(self, names: Iterable[str], noted: Iterable[str] = ()) -> None:
+        """``noted`` are the names of folders with a changelog of their own, which no tag names yet."""
         self.names = tuple(sorted(set(names)))
         spellings = [(spelling, name) for name in self.names for spelling in _spellings(name)]
         counted = Counter(spelling for spelling, _ in spellings)
         self._names = {spelling: name for spelling, name in spellings if counted[spelling] == 1}
-        self._names = {_spelled(folder): folder for folder in noting} | self._names
+        self._names = {_spelled(folder): folder for folder in noted} | self._names
         self._folders = [f"{name}/" for name in self.names if "/" in name]
         self._folders.sort(key=len, reverse=True)
 
@@ -92,7 +92,7 @@ def _spelled(name: str) -> str:
     return _SEPARATORS.sub("-", name.strip().casefold())
 
 
-def noting(commits: Sequence[Commit]) -> frozenset[str]:
+def folders_with_changelogs(commits: Sequence[Commit]) -> frozenset[str]:
     """Return the names of the folders whose changelogs authors write, together with changes of the code there."""
     names: set[str] = set()
     for commit in commits:

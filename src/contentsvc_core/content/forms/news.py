@@ -220,7 +220,7 @@ def opening(news: News) -> str:
 def change_text(item: Item, news: News, *, code: bool = False) -> str:
     """Return the text of a change, in English as an action or as behaviour; ``code`` keeps marks of code."""
     text = sentence(item.change.text)
-    # What a deprecation advises is no deed: "Use pots".
+    # The advice of a deprecation is not an action of the software: "Use pots".
     advises = item.change.section is Section.DEPRECATED and text.startswith("Use ")
     text = conjugated(text) if news.phrases is ENGLISH and not advises else text
     return text if code else plain(text)
