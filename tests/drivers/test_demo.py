@@ -1,5 +1,6 @@
 """The demo with the sample, and with the history of a repository."""
 
+import asyncio
 import os
 import re
 import signal
@@ -8,10 +9,13 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import click
 import httpx
 import pytest
 from tests.server_process import COMMAND, PATIENCE_S, until
 from tests.terminal import on_terminal
+
+from contentsvc_cli.start.local_server import until_ready
 
 pytestmark = pytest.mark.slow("runs the demo")
 
@@ -177,3 +181,10 @@ def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "not a git repository" in done.stderr
     assert not list(tmp_path.glob("contentsvc-demo-*"))
+
+
+def test_a_server_that_stops_is_reported_with_its_log(tmp_path: Path) -> None:
+    with (tmp_path / "serve.log").open("wb") as log:
+        server = subprocess.Popen(["sh", "-c", "echo 'the disk is full'; exit 3"], stdout=log)
+    with pytest.raises(click.ClickException, match=r"stopped with exit code 3\. Its log:\nthe disk is full"):
+        asyncio.run(until_ready(server, "http://127.0.0.1:1", tmp_path))

@@ -22,7 +22,7 @@ from contentsvc_cli.develop.git import GitFailed
 from contentsvc_cli.develop.recordings import RecordedDelivery, headers_for
 from contentsvc_cli.develop.sending import DeliveryAnswer, client_for, send_recorded, send_request
 from contentsvc_cli.start.demo_history import RELEASE, DemoHistory, history_of, release_without_notes, sample
-from contentsvc_cli.start.local_server import free_port, start, stop, until_ready
+from contentsvc_cli.start.local_server import LocalServer, free_port, start, stop, until_ready
 from contentsvc_cli.start.sample import REPOSITORY, other_kinds
 from contentsvc_cli.terminal.output import json_text, printable
 from contentsvc_cli.terminal.waiting import ProgressDisplay, waiting
@@ -48,7 +48,10 @@ from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
-_RUNS_S: Final = 30.0
+#: The maximum wait for the end of one more run, in seconds. A run takes milliseconds; the first one loads the writer.
+_RUN_S: Final = 60.0
+#: The maximum wait for a page, in seconds: the first one may load its part of the server on a busy machine.
+_PAGE_S: Final = 60.0
 #: The width of the output in a pipe, in columns: enough for a title and a line of a changelog.
 _PIPE_WIDTH: Final = 110
 #: The number of listed posts, and of the lines of one changelog: with the links, the output stays within 25 lines.
@@ -91,7 +94,7 @@ def demo(*, keeps: bool | None, repository: Path | None, as_json: bool) -> None:
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(1))
     server = start(settings, folder, port, keep=keep)
     try:
-        faults = asyncio.run(_perform(settings, folder, history, console, outcome))
+        faults = asyncio.run(_perform(server, settings, folder, history, console, outcome))
         _print_links(console, outcome)
         if not keep:
             # Check the printed links: open each page and use the sign-in link.
@@ -142,7 +145,7 @@ def _print_links(console: Console, outcome: "_DemoOutcome") -> None:
 
 
 def _open_all(links: Mapping[str, str]) -> list[str]:
-    with httpx.Client(trust_env=False, follow_redirects=True) as browser:
+    with httpx.Client(trust_env=False, follow_redirects=True, timeout=_PAGE_S) as browser:
         answers = {name: browser.get(url).status_code for name, url in links.items()}
     return [f"{name} was answered {status}" for name, status in answers.items() if status != httpx.codes.OK.value]
 
@@ -169,10 +172,15 @@ class _DemoOutcome:
 
 
 async def _perform(
-    settings: Settings, folder: Path, history: DemoHistory, console: Console, outcome: _DemoOutcome
+    server: LocalServer,
+    settings: Settings,
+    folder: Path,
+    history: DemoHistory,
+    console: Console,
+    outcome: _DemoOutcome,
 ) -> list[str]:
     with waiting("starting a server"):
-        await until_ready(settings.base_url, folder)
+        await until_ready(server, settings.base_url, folder)
     async with open_app(settings) as app:
         organization, key, connection = await _seed(app, history)
         outcome.key = key.key
@@ -324,10 +332,12 @@ async def _send_tampered(delivery: RecordedDelivery, url: str, secret: str) -> D
 
 
 async def _until_ended(run_lists: RunLists, organization_id: str) -> Sequence[ListedRun]:
-    deadline = time.monotonic() + _RUNS_S
+    fewest, deadline = _MOST_RUNS, 0.0
     while True:
         runs = await run_lists.runs(organization_id, limit=_MOST_RUNS)
-        open_runs = [run for run in runs if run.status.value in {"pending", "running"}]
+        open_runs = sum(run.status.value in {"pending", "running"} for run in runs)
+        if open_runs < fewest:
+            fewest, deadline = open_runs, time.monotonic() + _RUN_S
         if not open_runs or time.monotonic() > deadline:
             return runs
         await asyncio.sleep(0.1)
@@ -335,7 +345,7 @@ async def _until_ended(run_lists: RunLists, organization_id: str) -> Sequence[Li
 
 async def _published(base_url: str, key: str) -> list[dict[str, Any]]:
     parameters = {"limit": 100, "status": "published"}
-    async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
+    async with httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=_PAGE_S) as client:
         response = await client.get("/v1/posts", params=parameters, headers={"Authorization": f"Bearer {key}"})
     posts: list[dict[str, Any]] = response.raise_for_status().json()["posts"]
     return sorted(posts, key=lambda post: post["sourceMetadata"]["occurredAt"], reverse=True)

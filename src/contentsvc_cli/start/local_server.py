@@ -7,14 +7,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import httpx
 
 from contentsvc_cli.terminal.output import fail
 from contentsvc_http.settings import Settings
 
-_START_S: Final = 20.0
+LocalServer: TypeAlias = "subprocess.Popen[bytes]"
+
+#: The maximum wait for a start, in seconds. A start takes a second; without compiled files, a busy machine needs 60.
+_START_S: Final = 180.0
 _STOP_S: Final = 12.0
 #: A shell script that runs a command, passes SIGTERM on to it, and removes the folder ``$1`` after an orderly stop. The
 #: first ``wait`` ends at the signal, before the command does; the last one returns the exit code.
@@ -34,7 +37,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) -> "subprocess.Popen[bytes]":
+def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) -> LocalServer:
     """Start ``serve`` with its log in ``serve.log`` of the folder.
 
     With ``keep``, the server outlives this process, and its folder is removed when it stops.
@@ -63,19 +66,22 @@ def start(settings: Settings, folder: Path, port: int, *, keep: bool = False) ->
         )
 
 
-async def until_ready(base_url: str, folder: Path) -> None:
-    """Wait until the server is ready, or raise ``ClickException`` with the end of its log."""
+async def until_ready(server: LocalServer, base_url: str, folder: Path) -> None:
+    """Wait until the server is ready, or raise ``ClickException`` with the end of its log if it stops."""
     deadline = time.monotonic() + _START_S
     async with httpx.AsyncClient(base_url=base_url, trust_env=False) as client:
-        while time.monotonic() < deadline:
+        while server.poll() is None and time.monotonic() < deadline:
             with contextlib.suppress(httpx.TransportError):
                 if (await client.get("/health/ready")).is_success:
                     return
             await asyncio.sleep(0.05)
-    fail(f"the server did not start: {(folder / 'serve.log').read_text('utf-8', 'replace')[-2000:]}")
+    log = (folder / "serve.log").read_text("utf-8", "replace")[-2000:]
+    if server.poll() is None:
+        fail(f"the server was not ready within {_START_S:.0f} seconds. Its log:\n{log or '(empty)'}")
+    fail(f"the server stopped with exit code {server.returncode}. Its log:\n{log or '(empty)'}")
 
 
-def stop(server: "subprocess.Popen[bytes]") -> None:
+def stop(server: LocalServer) -> None:
     server.send_signal(signal.SIGTERM)
     try:
         server.wait(_STOP_S)
