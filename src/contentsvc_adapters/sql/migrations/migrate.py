@@ -116,7 +116,8 @@ def _create(connection: Connection) -> None:
     from contentsvc_adapters.sql.schema.all_tables import metadata  # noqa: PLC0415  # see above
     from contentsvc_adapters.sql.schema.triggers import create_triggers  # noqa: PLC0415  # see above
 
-    metadata.create_all(connection)
+    # Without a check: tables of schemas further back in the role's search path would count.
+    metadata.create_all(connection, checkfirst=False)
     create_triggers(connection)
     # As Alembic defines it, which takes long to import.
     primary_key = f"CONSTRAINT {_TABLE}_pkc PRIMARY KEY (version_num)"
@@ -134,12 +135,10 @@ def _config() -> "Config":
 
 
 def _check_known(found: str | None) -> None:
-    if found is None:
-        return
     from alembic.script import ScriptDirectory  # noqa: PLC0415  # see above
 
     scripts = ScriptDirectory.from_config(_config()).walk_revisions()
-    if found in {script.revision for script in scripts}:
+    if found is None or found in {script.revision for script in scripts}:
         return
     if found.isdigit() and found < _OLDEST:
         message = (
