@@ -10,7 +10,7 @@ A migration that changes a part changes it here, too: a test compares new databa
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import field, frozen
+from attrs import frozen
 from sqlalchemy import Connection, Table
 
 from contentsvc_adapters.sql.schema.content import posts
@@ -46,11 +46,10 @@ class _Counted:
     rows: Table
     counts: Table
     spans: Sequence[int]
-    #: The names of the filters of the list.
-    filters: Sequence[str] = field(init=False)
 
-    @filters.default
-    def _filters(self) -> Sequence[str]:
+    @property
+    def filters(self) -> Sequence[str]:
+        """The names of the filters of the list."""
         common = {"organization_id", "span", "starts_at", "shard"}
         return [column.name for column in self.counts.primary_key if column.name not in common]
 
