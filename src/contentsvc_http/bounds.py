@@ -1,9 +1,13 @@
 from collections.abc import Callable
 from enum import StrEnum
+from time import monotonic
 from typing import Final, final
 
 import msgspec
+import structlog
 from attrs import frozen
+
+_LOG: Final = structlog.get_logger("contentsvc.http")
 
 
 @final
@@ -92,3 +96,21 @@ BOUNDS: Final = Bounds()
 
 def uncounted(_cause: Cause, _dropped: int) -> None:
     """Count nothing."""
+
+
+#: The interval of the log line about refused connections, in seconds; `/metrics` counts each connection.
+_LOG_FULL_EVERY_S: Final = 60.0
+_MORE_CONNECTIONS: Final = (
+    "let the proxy limit connections per client; for more, raise CONTENTSVC_MAX_CONNECTIONS and the limit of open "
+    "files (LimitNOFILE, 'ulimit -n'), of which connections get half"
+)
+_logged_at_s = -_LOG_FULL_EVERY_S
+
+
+def log_full(limit: int) -> None:
+    """Log that connections are refused, at most once a minute."""
+    global _logged_at_s  # noqa: PLW0603  # one per process, as the connections
+    now = monotonic()
+    if now - _logged_at_s >= _LOG_FULL_EVERY_S:
+        _logged_at_s = now
+        _LOG.warning("connections refused: too many are open", limit=limit, advice=_MORE_CONNECTIONS)

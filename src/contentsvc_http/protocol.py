@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from enum import Enum, auto
-from time import monotonic
 from typing import Any, Final, NoReturn, final
 
 import httptools
@@ -30,6 +29,7 @@ from contentsvc_http.bounds import (
     Cause,
     ConnectionEnd,
     Counting,
+    log_full,
     uncounted,
 )
 from contentsvc_http.exchange import DeliveryHandler, Exchange, ExchangingHttp
@@ -108,7 +108,7 @@ class BoundedHttp(ExchangingHttp):
             self.connections.discard(self)
             self._end = FULL
             self._counting(Cause.FULL, 0)
-            _log_full(self.limit_concurrency - 1)
+            log_full(self.limit_concurrency - 1)
             self.transport.write(FULL.answer())
             self.transport.close()
             return
@@ -380,20 +380,3 @@ class BoundedHttp(ExchangingHttp):
         if self._in_body:
             return _Stage.BODY
         return _Stage.HEAD if not self._heads or self.cycle.response_complete else None
-
-
-#: The interval of the log line about refused connections, in seconds; `/metrics` counts each connection.
-_LOG_FULL_EVERY_S: Final = 60.0
-_MORE_CONNECTIONS: Final = (
-    "let the proxy limit connections per client; for more, raise CONTENTSVC_MAX_CONNECTIONS and the limit of open "
-    "files (LimitNOFILE, 'ulimit -n'), of which connections get half"
-)
-_logged_at_s = -_LOG_FULL_EVERY_S
-
-
-def _log_full(limit: int) -> None:
-    global _logged_at_s  # noqa: PLW0603  # one per process, as the connections
-    now = monotonic()
-    if now - _logged_at_s >= _LOG_FULL_EVERY_S:
-        _logged_at_s = now
-        _LOG.warning("connections refused: too many are open", limit=limit, advice=_MORE_CONNECTIONS)

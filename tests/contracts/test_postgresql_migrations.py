@@ -2,16 +2,17 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
+from functools import partial
+from pathlib import Path
 
 import pytest
-from older_schema import REFUSED, WORDS, check_upgrades_at_once, differences, killed_upgrade
+from older_schema import REFUSED, check_upgrades_at_once, database_at, killed_upgrade
 from sqlalchemy import Connection, text
 from tests import postgres
 
 from contentsvc_adapters.sql import HEAD, Database, make_ready, revision, upgrade
 from contentsvc_adapters.sql.dialects import postgresql as dialect
 from contentsvc_adapters.sql.dialects import postgresql_session
-from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core.errors import SchemaMismatch, StoreUnavailable
 
 pytestmark = pytest.mark.slow("migrates databases of PostgreSQL while others wait")
@@ -27,6 +28,9 @@ _CONSTRAINTS = """
     SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
     FROM pg_constraint WHERE connamespace = 'public'::regnamespace
 """
+_TRIGGERS = "SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal"
+_FUNCTIONS = "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
+_OPTIONS = "SELECT relname, reloptions FROM pg_class WHERE relnamespace = 'public'::regnamespace"
 
 _WAITING_FOR_LONG = """
     SELECT pid FROM pg_stat_activity
@@ -55,18 +59,18 @@ async def test_an_empty_database_gets_its_schema_once(empty: Database) -> None:
     await make_ready(empty)
 
 
-async def test_scripts_and_tables_agree(
-    postgresql: Database, postgres_url: str, empty: Database, empty_url: str
-) -> None:
-    assert await postgresql.read(differences) == []
-    await empty.write(metadata.create_all)
-    for question in (_COLUMNS, _INDEXES, _CONSTRAINTS):
-        migrated, created = (
-            sorted(str(row) for row in postgres.rows(url, question) if row[0] not in {"alembic_version", WORDS})
-            for url in (postgres_url, empty_url)
-        )
-        assert migrated == created
-        assert created
+async def test_an_upgraded_database_is_like_a_new_one(empty: Database, tmp_path: Path) -> None:
+    assert await upgrade(empty)
+    async with database_at("0020", "postgresql", tmp_path) as older:
+        assert await upgrade(older)
+        for question in (_COLUMNS, _INDEXES, _CONSTRAINTS, _TRIGGERS, _FUNCTIONS, _OPTIONS):
+            upgraded, created = [await each.read(partial(_sorted, question)) for each in (older, empty)]
+            assert upgraded == created
+            assert created
+
+
+def _sorted(question: str, connection: Connection) -> list[str]:
+    return sorted(str(tuple(row)) for row in connection.execute(text(question)))
 
 
 async def test_a_node_does_not_upgrade_by_itself(empty: Database, empty_url: str) -> None:

@@ -14,8 +14,6 @@ from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.values import Value
 
-HOUR_MS: Final = 3_600_000
-DAY_MS: Final = 24 * HOUR_MS
 #: Up to this many rows before the page are skipped, if there is no filter: that is faster than reading counts.
 _FEW: Final = 200
 
@@ -62,7 +60,7 @@ class Listing(Value, frozen=True, kw_only=True):
 
     rows: Table
     counts: Table
-    #: The lengths of the counted stretches in milliseconds, longest first; each is a multiple of the next.
+    #: The lengths of the counted stretches.
     spans: Sequence[int]
 
     def page(

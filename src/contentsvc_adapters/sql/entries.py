@@ -21,10 +21,10 @@ from sqlalchemy import (
 )
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
+from contentsvc_adapters.sql.counts import Listing
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.schema.deliveries import events, log_entries
-from contentsvc_adapters.sql.schema.lists import log_counts
+from contentsvc_adapters.sql.schema.lists import LOG_SPANS, log_counts
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_core.identifiers import is_own_id, minted_ms
 from contentsvc_core.journal import LogEntry
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 _Insertion = TypeVar("_Insertion", bound="PostgresqlInsert | SqliteInsert")
 
-#: The migrations define the same list, where they create the triggers.
-LOG: Final = Listing(rows=log_entries, counts=log_counts, spans=(DAY_MS, HOUR_MS))
+LOG: Final = Listing(rows=log_entries, counts=log_counts, spans=LOG_SPANS)
 #: The largest difference between the time in an entry's id and the entry's own time, in milliseconds.
 _ABOUT_MS: Final = 10 * 60 * 1000
 

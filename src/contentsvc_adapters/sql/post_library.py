@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, Final, final
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from contentsvc_adapters.sql import addressing, containment
-from contentsvc_adapters.sql.counts import DAY_MS, HOUR_MS, Listing
+from contentsvc_adapters.sql.counts import Listing
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.post_rows import post_of, post_row, read_labels, written_labels
 from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.content import post_versions, posts, told_once
-from contentsvc_adapters.sql.schema.lists import post_counts
+from contentsvc_adapters.sql.schema.lists import POST_SPANS, post_counts
 from contentsvc_adapters.sql.store import SqlStore, is_own, reading, writing
 from contentsvc_core.content.posts import CHANGED_FIELDS, Post, PostStatus, PostText
 from contentsvc_core.content.queries import PostOrder, PostQuery
@@ -22,8 +22,7 @@ from contentsvc_core.timestamps import from_ms, to_ms
 if TYPE_CHECKING:
     from contentsvc_adapters.sql.searching.search import SqlSearch
 
-#: The migrations define the same list, where they create the triggers.
-POSTS: Final = Listing(rows=posts, counts=post_counts, spans=(30 * DAY_MS, DAY_MS, HOUR_MS))
+POSTS: Final = Listing(rows=posts, counts=post_counts, spans=POST_SPANS)
 _COLUMNS: Final = {PostOrder.CREATED_AT: "created_at", PostOrder.OCCURRED_AT: "occurred_at"}
 _DRAFT: Final = posts.c.status == PostStatus.DRAFT.value
 _SCHEDULED: Final = and_(posts.c.publish_at.is_not(None), _DRAFT)

@@ -17,7 +17,7 @@ from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import LOG, find_entry, listed_entries
 from contentsvc_adapters.sql.schema.deliveries import log_entries
-from contentsvc_adapters.sql.schema.lists import log_counts
+from contentsvc_adapters.sql.schema.lists import DAY_MS, HOUR_MS, log_counts
 from contentsvc_core.journal import TITLES, Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.read_model import LogCount, LogSearch, refuse_uncounted
@@ -25,7 +25,6 @@ from contentsvc_core.timestamps import from_ms, to_ms
 
 _Conditions: TypeAlias = Sequence[ColumnElement[bool]]
 
-_DAY_MS, _HOUR_MS = LOG.spans
 #: The condition that a count is not zero: only the sum over the shards is meaningful.
 _ANY: Final = func.sum(log_counts.c.number) > 0
 _SEARCHED: Final = (
@@ -197,7 +196,7 @@ def _newest_days(connection: Connection, organization_id: str) -> dict[str, int]
     key = (log_counts.c.integration_id, log_counts.c.starts_at)
     days = (
         select(*key)
-        .where(log_counts.c.organization_id == organization_id, log_counts.c.span == _DAY_MS)
+        .where(log_counts.c.organization_id == organization_id, log_counts.c.span == DAY_MS)
         .group_by(*key)
         .having(_ANY)
         .order_by(log_counts.c.starts_at)
@@ -213,9 +212,9 @@ def _newest(
         select(starts_at)
         .where(
             log_counts.c.organization_id == organization_id,
-            log_counts.c.span == _HOUR_MS,
+            log_counts.c.span == HOUR_MS,
             starts_at >= day,
-            starts_at < day + _DAY_MS,
+            starts_at < day + DAY_MS,
             log_counts.c.integration_id == integration_id,
         )
         .group_by(starts_at)
@@ -225,4 +224,4 @@ def _newest(
     )
     hour = connection.execute(hours).scalar_one()
     own = (log_entries.c.organization_id == organization_id, log_entries.c.integration_id == integration_id)
-    return newest_rows(full, log_entries, [*own, *_inside(CountedRange(hour, hour + _HOUR_MS, 1))], 1)
+    return newest_rows(full, log_entries, [*own, *_inside(CountedRange(hour, hour + HOUR_MS, 1))], 1)

@@ -10,6 +10,8 @@ _TOUCH_AFTER: Final = timedelta(minutes=1)
 
 @final
 class Authenticator:
+    """Checks presented API keys, and notes their last use."""
+
     def __init__(self, keys: ApiKeys, clock: Clock) -> None:
         self._keys = keys
         self._clock = clock

@@ -21,6 +21,8 @@ async def unknown_brand(brands: BrandIdentities, organization_id: str, brand_id:
 @final
 @frozen(eq=False, repr=False)
 class BrandEditor:
+    """Creates and changes brand identities; refuses a name that the organization has given to another one."""
+
     _brands: BrandIdentities
     _clock: Clock
     _ids: IdSource

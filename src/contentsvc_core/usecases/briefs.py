@@ -35,6 +35,8 @@ def _of_default_branch(event: Event) -> bool:
 @final
 @frozen(kw_only=True)
 class BriefSources:
+    """A brief, and the deliveries and repositories that it is about."""
+
     brief: Brief
     delivery_ids: tuple[str, ...]
     sources: tuple[Source, ...] = field(converter=tuple[Source, ...])

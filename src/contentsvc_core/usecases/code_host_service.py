@@ -24,6 +24,8 @@ _NO_HOOK: Final = HostRefusal(
 @final
 @frozen(kw_only=True)
 class HostAccess:
+    """What a call to an integration's hook at the code host needs."""
+
     integration: Integration
     host: CodeHost
     token: str = field(repr=False)

@@ -30,6 +30,8 @@ REMOVED_MEANWHILE: Final = Refusal(
 @final
 @frozen(kw_only=True)
 class Connected:
+    """A connected repository; its secret is available only now."""
+
     integration: Integration
     url: str
     secret: str = field(repr=False)
@@ -38,6 +40,8 @@ class Connected:
 
 
 class HookRemoval(Enum):
+    """What became of the hooks of a deleted integration."""
+
     REMOVED = "removed"
     BY_HAND = "by hand"
     LEFT = "left"
@@ -46,6 +50,8 @@ class HookRemoval(Enum):
 @final
 @frozen(kw_only=True)
 class Disconnected:
+    """A deleted integration; ``refusal`` is the reason why a hook is left at the code host."""
+
     id: str
     removed: Removed
     hook: HookRemoval
@@ -55,6 +61,8 @@ class Disconnected:
 @final
 @frozen(eq=False, repr=False)
 class Connector:
+    """Connects and disconnects repositories, also at the code host; refuses a repository that is connected."""
+
     _directory: Directory
     _hooks: Hooks
     _calls: CodeHostService

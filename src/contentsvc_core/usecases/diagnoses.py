@@ -21,6 +21,8 @@ _READ: Final = 2 * CONSIDERED
 @final
 @frozen(kw_only=True)
 class Similar:
+    """The number of refusals like one entry, and the time of the first one."""
+
     number: int
     since: datetime
 
@@ -28,6 +30,8 @@ class Similar:
 @final
 @frozen(kw_only=True)
 class Explained:
+    """Why a delivery was refused, or why no run of it wrote a post."""
+
     diagnosis: Diagnosis | None
     similar: Similar | None = None
     no_post: str | None = None
@@ -35,6 +39,8 @@ class Explained:
 
 @final
 class Diagnoses:
+    """Explains log entries, and judges the health of integrations."""
+
     def __init__(self, read_model: ReadModel, directory: Directory, hooks: Hooks) -> None:
         self._read_model = read_model
         self._directory = directory

@@ -53,6 +53,8 @@ class BulkAction(Enum):
 @final
 @frozen(kw_only=True)
 class BulkResult:
+    """The posts that are as wanted, and the refusals of the others."""
+
     done: tuple[str, ...] = field(converter=tuple[str, ...])
     failed: tuple[tuple[str, Refusal], ...] = field(converter=tuple[tuple[str, Refusal], ...])
 

@@ -21,6 +21,8 @@ _BATCH: Final = 100
 @final
 @frozen(kw_only=True)
 class SweepResult:
+    """The numbers of deleted rows."""
+
     log_entries: int
     claims: int
     windows: int

@@ -64,6 +64,8 @@ async def note_event(
 @final
 @frozen(eq=False, repr=False)
 class JobStarter:
+    """Starts jobs: each has one run and a history."""
+
     _jobs: Jobs
     _clock: Clock
     _ids: IdSource
@@ -107,6 +109,8 @@ class JobStarter:
 @final
 @frozen(eq=False, repr=False)
 class Generator:
+    """Starts jobs that write posts; refuses unknown repositories and identities, and an empty choice of events."""
+
     _starter: JobStarter
     _directory: Directory
     _brands: BrandIdentities

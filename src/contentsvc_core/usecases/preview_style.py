@@ -21,6 +21,8 @@ _BYTES: Final = 4 * 1024 * 1024
 @final
 @frozen(kw_only=True)
 class StylePreview:
+    """A changelog in a house style, which is not stored."""
+
     repository: str
     release_tag: str | None
     pushes: int
@@ -29,6 +31,8 @@ class StylePreview:
 
 @final
 class StylePreviews:
+    """Writes the changelog of the newest release, else of the newest pushes."""
+
     def __init__(self, briefs: Briefs, search: Search, offload: Offload) -> None:
         self._briefs = briefs
         self._search = search

@@ -44,6 +44,8 @@ class SiteNotRead(ContentServiceError):
 
 @final
 class BrandGenerator:
+    """Starts jobs that create brand identities; refuses addresses that are not public, and names that are taken."""
+
     def __init__(self, starter: JobStarter, brands: BrandIdentities, *, opened: Collection[SiteHost] = ()) -> None:
         self._starter = starter
         self._brands = brands
@@ -69,6 +71,8 @@ class BrandGenerator:
 
 @final
 class BrandReader:
+    """Performs the runs of these jobs: reads a site, and adds the identity that it proposes."""
+
     def __init__(
         self,
         sites: SiteReader,

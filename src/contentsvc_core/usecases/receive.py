@@ -57,6 +57,8 @@ class Lookup(Value, frozen=True, kw_only=True):
 
 @final
 class Work(Value, frozen=True, kw_only=True):
+    """The request for a computation that may take long."""
+
     call: Callable[[], Any]
 
 

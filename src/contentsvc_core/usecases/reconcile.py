@@ -37,6 +37,8 @@ class MissedEnd(Enum):
 @final
 @frozen(kw_only=True)
 class Missed:
+    """A delivery that failed at the code host, and the result of its redelivery request."""
+
     attempt: HostDelivery
     repository: str
     end: MissedEnd
@@ -54,6 +56,8 @@ class Reconciled:
 @final
 @frozen(eq=False, repr=False)
 class Reconciler:
+    """Requests failed deliveries again at the code host; refuses integrations without a token."""
+
     _directory: Directory
     _journal: Journal
     _calls: CodeHostService

@@ -35,6 +35,8 @@ class _Revert:
 
 @final
 class RevertHistory:
+    """Finds the releases that contained the targets of reverts. Events are added newest first."""
+
     def __init__(self, series: Collection[str | None] = (None,)) -> None:
         """``series`` are the packages whose releases count; ``None`` is tags without one."""
         self._series = series

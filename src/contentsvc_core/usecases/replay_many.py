@@ -89,6 +89,8 @@ def read_replay_filter(parameters: Mapping[str, str]) -> ReplayDeliveries | Refu
 @final
 @frozen(kw_only=True)
 class NotReplayed:
+    """An entry that was not replayed, and the reason."""
+
     log_id: str
     reason: str
 
@@ -96,6 +98,8 @@ class NotReplayed:
 @final
 @frozen(kw_only=True)
 class ReplayedBatch:
+    """The ids of the entries of a batch, by result."""
+
     replayed: tuple[str, ...] = field(converter=tuple[str, ...], default=())
     repeated: tuple[str, ...] = field(converter=tuple[str, ...], default=())
     refused: tuple[NotReplayed, ...] = field(converter=tuple[NotReplayed, ...], default=())
@@ -107,6 +111,8 @@ class ReplayedBatch:
 @final
 @frozen(kw_only=True)
 class ReplayCount:
+    """The number of entries that a bulk replay would replay."""
+
     replayable: int
     #: Refused deliveries, whose bodies are not stored.
     not_kept: int

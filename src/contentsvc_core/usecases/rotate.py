@@ -24,6 +24,8 @@ _RESTLESS: Final = HostRefusal(
 @final
 @frozen(kw_only=True)
 class Rotated:
+    """A rotated secret of an integration, and the code host's answer."""
+
     integration: Integration
     #: The newest secret: that of a concurrent rotation, if there was one.
     secret: str = field(repr=False)
@@ -35,6 +37,8 @@ class Rotated:
 @final
 @frozen(eq=False, repr=False)
 class Rotator:
+    """Replaces the webhook secrets of integrations, also at the code host."""
+
     _directory: Directory
     _hooks: Hooks
     _calls: CodeHostService

@@ -20,6 +20,8 @@ from contentsvc_core.usecases.authenticate import Authenticator
 @final
 @frozen(kw_only=True)
 class SignedIn:
+    """A valid session of the dashboard."""
+
     #: The secret in the browser's cookie.
     token: str = field(repr=False)
     #: The key, with the session's scopes and organization.

@@ -20,6 +20,8 @@ NO_MORE_SUBSCRIBERS: Final = Refusal(
 @final
 @frozen(eq=False, repr=False)
 class Subscriptions:
+    """Subscribes confirmed e-mail addresses to changelogs; refuses invalid addresses, and full changelogs."""
+
     _subscribers: Subscribers
     _limiter: RateLimiter
     _clock: Clock

@@ -18,6 +18,8 @@ _MOST_ENTRIES: Final = 50
 @final
 @frozen(kw_only=True)
 class RecordTrail:
+    """The runs and posts of a delivery."""
+
     custom_id: str
     repository: str | None
     #: The first runs, each with its trigger's name and its post, if they exist.
@@ -34,6 +36,8 @@ class RecordTrail:
 @final
 @frozen(eq=False, repr=False)
 class DeliveryTrails:
+    """Finds the log entries of a delivery, and its runs and posts."""
+
     _read_model: ReadModel
     _run_lists: RunLists
     _contexts: ContextLibrary

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 #: The newest revision. A test compares it with the scripts, which are not loaded if the database is at this revision.
 HEAD: Final = "0025"
 
-#: The oldest revision that is upgraded (decision 0077).
+#: The oldest revision that is upgraded (decision 0078).
 _OLDEST: Final = "0020"
 _TABLE: Final = "alembic_version"
 #: Every revision has this table.
@@ -41,8 +41,9 @@ def is_older(found: str | None) -> bool:
 async def upgrade(database: Database) -> bool:
     """Migrate the schema to :data:`HEAD` completely or not at all; return whether there was anything to do.
 
-    A missing SQLite file is created. One of several processes migrates; the others wait without a time limit. The
-    schema of a newer version or of another application raises :class:`SchemaMismatch`.
+    A database without a schema gets the newest one, and a missing SQLite file is created. One of several processes
+    migrates; the others wait without a time limit. The schema of a newer version or of another application raises
+    :class:`SchemaMismatch`.
     """
     # Read first: a connection for writing changes the journal mode of any file.
     await revision(database)
@@ -98,6 +99,9 @@ def _upgrade(connection: Connection) -> bool:
     found = _revision(connection)
     if found == HEAD:
         return False
+    if found is None:
+        _create(connection)
+        return True
     _check_known(found)
     # Imported late: this import takes longer than all other database work of a start.
     from alembic import command  # noqa: PLC0415
@@ -106,6 +110,19 @@ def _upgrade(connection: Connection) -> bool:
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
     return True
+
+
+def _create(connection: Connection) -> None:
+    from contentsvc_adapters.sql.schema.all_tables import metadata  # noqa: PLC0415  # see above
+    from contentsvc_adapters.sql.schema.triggers import create_triggers  # noqa: PLC0415  # see above
+
+    # Without a check: tables of schemas further back in the role's search path would count.
+    metadata.create_all(connection, checkfirst=False)
+    create_triggers(connection)
+    # As Alembic defines it, which takes long to import.
+    primary_key = f"CONSTRAINT {_TABLE}_pkc PRIMARY KEY (version_num)"
+    connection.execute(text(f"CREATE TABLE {_TABLE} (version_num VARCHAR(32) NOT NULL, {primary_key})"))
+    connection.execute(text(f"INSERT INTO {_TABLE} (version_num) VALUES (:head)"), {"head": HEAD})  # noqa: S608  # a constant
 
 
 def _config() -> "Config":

@@ -1,6 +1,6 @@
 """Counts of a list's rows by stretches of time, for finding pages.
 
-The counts change in the transaction of the counted row. Triggers of the migrations change them, with one exception: on
+The counts change in the transaction of the counted row. Triggers change them, with one exception: on
 SQLite, whose triggers run for each row, the writers of the log count the rows that they insert.
 """
 
@@ -9,6 +9,13 @@ from typing import Final
 from sqlalchemy import BigInteger, Column, Integer, PrimaryKeyConstraint, Table
 
 from contentsvc_adapters.sql.schema.columns import KEY, for_postgresql, metadata
+
+HOUR_MS: Final = 3_600_000
+DAY_MS: Final = 24 * HOUR_MS
+#: The lengths of the counted stretches in milliseconds, longest first; each is a multiple of the next.
+LOG_SPANS: Final = (DAY_MS, HOUR_MS)
+#: Posts are kept for years.
+POST_SPANS: Final = (30 * DAY_MS, DAY_MS, HOUR_MS)
 
 #: Free space in each page for new versions of rows: rows are updated far more often than inserted.
 _FILL_FACTOR: Final = {"fillfactor": 50}

@@ -29,7 +29,7 @@ public_changelogs: Final = Table(
     Column("is_public", Boolean, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("updated_at", BigInteger, nullable=False),
-    # Counts the changes of this row, and of posts that are or were public; triggers of the migrations count the posts.
+    # Counts the changes of this row, and of posts that are or were public; triggers count the posts.
     Column("revision", BigInteger, nullable=False, server_default="0"),
     # JSON lists; NULL: an empty one.
     Column("repositories", Text),

@@ -1,6 +1,6 @@
 """The tables of search: indexed documents, and documents that wait for indexing.
 
-The words are in ``search_words``, which differs between databases (FTS5, ``tsvector``): only the migrations define it.
+The words are in ``search_words``, which differs between databases (FTS5, ``tsvector``): ``triggers`` creates it.
 Its rows have the ids of ``search_documents``.
 """
 
@@ -29,7 +29,7 @@ search_documents: Final = Table(
     Index("ix_search_documents_place", "organization_id", "kind", "created_at", "place_id"),
 )
 
-# Triggers of the migrations insert rows in the transaction of the document's change. After indexing a document, its row
+# Triggers insert rows in the transaction of the document's change. After indexing a document, its row
 # is deleted if the version is unchanged.
 search_pending: Final = Table(
     "search_pending",
