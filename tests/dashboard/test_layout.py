@@ -212,7 +212,7 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
             ({"description": "x" * 301}, "description", "The description must have at most 300 characters."),
             ({"productUrl": "javascript:alert(1)"}, "productUrl", "The website must be an http or https address"),
             ({"contentTypes": []}, "contentTypes", "The choice must name one type of content at least."),
-            ({"accent": "reddish"}, "accent", "The accent"),
+            ({"accent": "reddish"}, "accent", "The colour"),
             ({"headerLinks": "Docs"}, "headerLinks", "The links"),
         ],
     ),
