@@ -85,11 +85,6 @@ def walked(cron: Cron, start: datetime, step: timedelta) -> datetime:
 
 
 @given(cron=crons(), now=st.datetimes(datetime(1999, 12, 1), datetime(2101, 3, 2), timezones=st.just(UTC)))  # noqa: DTZ001
-@example(cron=_DAILY, now=at("2026-12-31T09:30"))
-@example(cron=Cron(frequency=Frequency.WEEKLY, hour=0, minute=0, day_of_week=0), now=at("2026-01-01"))
-@example(cron=Cron(frequency=Frequency.WEEKLY, hour=0, minute=0, day_of_week=6), now=at("2026-12-27"))
-@example(cron=Cron(frequency=Frequency.MONTHLY, hour=6, minute=0, day_of_month=29), now=at("2027-01-30"))
-@example(cron=_LAST_OF_MONTH, now=at("2024-01-31T23:59"))
 @example(cron=_LAST_OF_MONTH, now=at("2024-02-29T23:59"))
 @example(cron=_LAST_OF_MONTH, now=at("2100-02-28T23:58:59.999"))
 def test_slots_follow_the_calendar(cron: Cron, now: datetime) -> None:
@@ -98,6 +93,38 @@ def test_slots_follow_the_calendar(cron: Cron, now: datetime) -> None:
     # Two neighbouring slots.
     assert next_slot(cron, latest_slot(cron, now, DEFAULT_ZONE), DEFAULT_ZONE) == next_slot(cron, now, DEFAULT_ZONE)
     assert latest_slot(cron, next_slot(cron, now, DEFAULT_ZONE), DEFAULT_ZONE) == next_slot(cron, now, DEFAULT_ZONE)
+
+
+@pytest.mark.parametrize(
+    ("cron", "after", "slots"),
+    [
+        (_DAILY, "2026-01-01T09:29:59.999", ["2026-01-01T09:30", "2026-01-02T09:30"]),
+        (_DAILY, "2026-12-31T09:30", ["2027-01-01T09:30"]),
+        (
+            Cron(frequency=Frequency.WEEKLY, hour=0, minute=0, day_of_week=0),
+            "2026-01-01",
+            ["2026-01-04T00:00", "2026-01-11T00:00"],
+        ),
+        (Cron(frequency=Frequency.WEEKLY, hour=0, minute=0, day_of_week=6), "2026-12-27", ["2027-01-02T00:00"]),
+        (
+            _LAST_OF_MONTH,
+            "2024-01-31T23:59",
+            ["2024-02-29T23:59", "2024-03-31T23:59", "2024-04-30T23:59", "2024-05-31T23:59"],
+        ),
+        (_LAST_OF_MONTH, "2026-01-31T23:59", ["2026-02-28T23:59"]),
+        (
+            Cron(frequency=Frequency.MONTHLY, hour=6, minute=0, day_of_month=29),
+            "2027-01-30",
+            ["2027-02-28T06:00", "2027-03-29T06:00"],
+        ),
+        (Cron(frequency=Frequency.MONTHLY, hour=6, minute=0, day_of_month=1), "2026-12-02", ["2027-01-01T06:00"]),
+    ],
+)
+def test_slots_come_at_these_times(cron: Cron, after: str, slots: list[str]) -> None:
+    now = at(after)
+    for slot in slots:
+        now = next_slot(cron, now, DEFAULT_ZONE)
+        assert now == at(slot)
 
 
 @pytest.mark.parametrize(
