@@ -278,33 +278,33 @@ class RateLimited(_Shape):
     reset: Annotated[int, Meta(ge=10**12)]
 
 
-#: The status and the body's type of a success, by ``METHOD path``. ``GET /v1/status`` is missing:
-#: clients expect the product's name there.
-SUCCESSES: Final[dict[str, tuple[int, type[Struct]]]] = {
-    "GET /v1/posts": (200, Posts),
-    "GET /v1/posts/{postId}": (200, OnePost),
-    "PATCH /v1/posts/{postId}": (200, OnePost),
-    "DELETE /v1/posts/{postId}": (200, Gone),
-    "POST /v1/posts/generate": (202, StartedJob),
-    "GET /v1/posts/generate/{jobId}": (200, FollowedJob),
-    "GET /v1/brand-identities": (200, Brands),
-    "GET /v1/brand-identities/{brandIdentityId}": (200, OneBrand),
-    "PATCH /v1/brand-identities/{brandIdentityId}": (200, OneBrand),
-    "DELETE /v1/brand-identities/{brandIdentityId}": (200, GoneWithOthers),
-    "POST /v1/brand-identities/generate": (202, OneBrandJob),
-    "GET /v1/brand-identities/generate/{jobId}": (200, OneBrandJob),
-    "GET /v1/integrations": (200, Integrations),
-    "POST /v1/integrations/github": (201, OneIntegration),
-    "DELETE /v1/integrations/{integrationId}": (200, GoneWithOthers),
-    "GET /v1/schedules": (200, Schedules),
-    "POST /v1/schedules": (201, OneSchedule),
-    "PATCH /v1/schedules/{scheduleId}": (200, OneSchedule),
-    "DELETE /v1/schedules/{scheduleId}": (200, Gone),
-    "GET /v1/event-triggers": (200, EventTriggers),
-    "POST /v1/event-triggers": (201, OneEventTrigger),
-    "GET /v1/event-triggers/{triggerId}": (200, OneEventTrigger),
-    "PATCH /v1/event-triggers/{triggerId}": (200, OneEventTrigger),
-    "DELETE /v1/event-triggers/{triggerId}": (200, Gone),
+#: The status and the body's type of a success, and the documented method, by ``METHOD path``. ``GET /v1/status`` is
+#: missing: clients expect the product's name there.
+SUCCESSES: Final[dict[str, tuple[int, type[Struct], str]]] = {
+    "GET /v1/posts": (200, Posts, "listPosts"),
+    "GET /v1/posts/{postId}": (200, OnePost, "getPost"),
+    "PATCH /v1/posts/{postId}": (200, OnePost, "updatePost"),
+    "DELETE /v1/posts/{postId}": (200, Gone, "deletePost"),
+    "POST /v1/posts/generate": (202, StartedJob, "createPostGeneration"),
+    "GET /v1/posts/generate/{jobId}": (200, FollowedJob, "getPostGeneration"),
+    "GET /v1/brand-identities": (200, Brands, "listBrandIdentities"),
+    "GET /v1/brand-identities/{brandIdentityId}": (200, OneBrand, "getBrandIdentity"),
+    "PATCH /v1/brand-identities/{brandIdentityId}": (200, OneBrand, "updateBrandIdentity"),
+    "DELETE /v1/brand-identities/{brandIdentityId}": (200, GoneWithOthers, "deleteBrandIdentity"),
+    "POST /v1/brand-identities/generate": (202, OneBrandJob, "createBrandIdentity"),
+    "GET /v1/brand-identities/generate/{jobId}": (200, OneBrandJob, "getBrandIdentityGeneration"),
+    "GET /v1/integrations": (200, Integrations, "listIntegrations"),
+    "POST /v1/integrations/github": (201, OneIntegration, "createGitHubIntegration"),
+    "DELETE /v1/integrations/{integrationId}": (200, GoneWithOthers, "deleteIntegration"),
+    "GET /v1/schedules": (200, Schedules, "listSchedules"),
+    "POST /v1/schedules": (201, OneSchedule, "createSchedule"),
+    "PATCH /v1/schedules/{scheduleId}": (200, OneSchedule, "updateSchedule"),
+    "DELETE /v1/schedules/{scheduleId}": (200, Gone, "deleteSchedule"),
+    "GET /v1/event-triggers": (200, EventTriggers, "listEventTriggers"),
+    "POST /v1/event-triggers": (201, OneEventTrigger, "createEventTrigger"),
+    "GET /v1/event-triggers/{triggerId}": (200, OneEventTrigger, "getEventTrigger"),
+    "PATCH /v1/event-triggers/{triggerId}": (200, OneEventTrigger, "updateEventTrigger"),
+    "DELETE /v1/event-triggers/{triggerId}": (200, Gone, "deleteEventTrigger"),
 }
 
 
@@ -315,7 +315,7 @@ def check(operation: str, status: int, body: object) -> None:
     elif status >= 400:
         convert(body, Error)
     elif operation in SUCCESSES:
-        expected, shape = SUCCESSES[operation]
+        expected, shape, _ = SUCCESSES[operation]
         assert status == expected
         convert(body, shape)
     elif operation not in {"GET /v1/organization", "PATCH /v1/organization"}:

@@ -97,16 +97,11 @@ async def test_the_posts_that_would_become_public_can_be_previewed(acme: Caller)
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "fault"),
-    [
-        ({"slug": "lens"}, 400, "title"),
-        ({"slug": "acme", "title": "A"}, 409, "slug is or was the address of another changelog of yours"),
-        ({"slug": "lens", "title": "L", "hat": 1}, 400, "hat"),
-    ],
+    ("body", "fault"), [({"slug": "lens"}, "title"), ({"slug": "lens", "title": "L", "hat": 1}, "hat")]
 )
-async def test_invalid_fields_are_refused_by_name(acme: Caller, body: Any, status: int, fault: str) -> None:
+async def test_invalid_fields_are_refused_by_name(acme: Caller, body: Any, fault: str) -> None:
     assert (await acme("PATCH", "/v1/changelogs/acme", {"isPublic": True})).status_code == 200
     refused = await acme("POST", "/v1/changelogs", body)
 
-    assert (refused.status_code, fault in refused.text) == (status, True), refused.text
+    assert (refused.status_code, fault in refused.text) == (400, True), refused.text
     assert len((await acme("GET", "/v1/changelogs")).json()["changelogs"]) == 1

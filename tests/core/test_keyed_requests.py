@@ -34,10 +34,6 @@ def _sent(after: timedelta = timedelta(), digest: str = "d") -> KeyedRequest:
 FIRST = _sent()
 
 
-def test_a_new_key_begins_a_request() -> None:
-    assert begun(None, FIRST) == FIRST
-
-
 def test_an_answered_request_is_repeated_with_its_answer_for_24_hours() -> None:
     answered = ended(FIRST, FIRST.execution, ANSWER, refused=False)
     assert answered is not None

@@ -187,24 +187,6 @@ def test_characters_that_stores_cannot_hold_are_replaced_in_names_and_texts(name
     assert _decoded({"name": name, "tags": {name: name}}, Lamp) == Lamp(kept, tags={kept: kept})
 
 
-@pytest.mark.parametrize(
-    ("raw", "message"),
-    [
-        (b'{"name": 1}', "name must be a string"),
-        (
-            b'{"name": 1, "tags": {"a": 1}, "more": []}',
-            "name must be a string; tags[...] must be a string; more is an unknown field",
-        ),
-        (b"[]", "the value must be an object"),
-    ],
-)
-def test_faults_in_json_are_named_as_in_its_values(raw: bytes, message: str) -> None:
-    with pytest.raises(InvalidStruct) as refused:
-        decode_json(raw, Lamp)
-
-    assert str(refused.value) == message
-
-
 def test_unknown_values_are_not_built() -> None:
     def decode(text: str) -> None:
         with pytest.raises(InvalidStruct, match=r"^shade is an unknown field; name is missing$"):

@@ -66,21 +66,12 @@ def test_a_new_secret_is_as_long_as_the_specification_wants_it() -> None:
     assert 24 <= len(base64.b64decode(secret.removeprefix("whsec_"), validate=True)) <= 64
 
 
-@pytest.mark.parametrize("secret", ["", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_no base64", "whsec_öö"])
-def test_an_invalid_secret_cannot_sign(secret: str) -> None:
-    with pytest.raises(ValueError, match="secret"):
-        signature(secret, message_id="msg_1", timestamp_s=0, body=b"")
-
-
-def test_nothing_is_sent_unsigned() -> None:
-    with pytest.raises(ValueError, match="unsigned"):
-        signed_headers([], message_id="msg_1", at=datetime.now(UTC), body=b"")
-
-
 @pytest.mark.parametrize(
     ("secret", "reason"),
     [
+        ("", "^a webhook secret begins with whsec_$"),
         ("MDEyMw==", "^a webhook secret begins with whsec_$"),
+        ("whsec_öö", "^behind whsec_, a webhook secret is Base64$"),
         ("whsec_MDEy*", "^behind whsec_, a webhook secret is Base64$"),
         ("whsec_MDE", "^behind whsec_, a webhook secret is Base64$"),
     ],

@@ -189,19 +189,6 @@ async def test_pictures_are_uploaded_and_removed(acme: Caller, browsing: Browsin
     assert (nothing.status, "The card must be a file: choose one." in nothing.text) == (422, True)
     assert "Saved." in (await send("logo", b"", delete="on")).text
     assert (await browsing.open(f"{where}/logo")).status == 404
-    forged = await browsing.upload(where, {"csrf": "x", "kind": "logo"}, {"file": ("a", png(1, 1), "image/png")})
-    assert forged.status == 403
-
-
-async def test_all_faults_of_the_form_are_named_at_once(acme: Caller, browsing: Browsing) -> None:
-    wrong = {"title": "", "slug": "A b", "productUrl": "x", "accent": "reddish", "headerLinks": "Docs"}
-    page = await browsing.send((await browsing.open(PAGE)).form(PAGE), **wrong, contentTypes=[])
-
-    assert page.status == 422
-    faults = {attrs["id"] for tag, attrs in page.elements if tag == "p" and attrs.get("class") == "fault"}
-    assert faults == {f"{field}-fault" for field in (*wrong, "contentTypes")}
-    assert page.form(PAGE).fields["accent"] == ["reddish"]
-    assert await standing(acme) is None
 
 
 async def test_an_added_changelog_needs_an_address_that_is_free(acme: Caller, browsing: Browsing) -> None:

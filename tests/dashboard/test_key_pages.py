@@ -54,19 +54,6 @@ async def test_a_key_is_issued_and_shown_once(acme: Caller, browsing: Browsing) 
     assert when.endswith(" expires in 31 days")
 
 
-async def test_a_name_that_is_too_long_is_refused_and_not_cut(acme: Caller, browsing: Browsing) -> None:
-    page = await browsing.open(KEYS)
-    assert page.tree.one(id="name")["maxlength"] == "100"
-
-    refused = await browsing.send(page.form(KEYS), name="n" * 101, scope="read")
-    assert (refused.status, refused.tree.one(id="name")["value"]) == (422, "n" * 101)
-    assert refused.tree.one(id="name-fault").text == "A name has at most 100 characters: shorten it."
-    issued = await browsing.send(refused.form(KEYS), name="n" * 100, scope="read")
-
-    shown = issued.tree.one("code", class_="secret").text
-    assert (await key_of(acme, shown[:14])).name == "n" * 100
-
-
 async def test_a_reloaded_answer_issues_no_second_key(acme: Caller, browsing: Browsing) -> None:
     form = (await browsing.open(KEYS)).form(KEYS)
     first, second = await asyncio.gather(*(browsing.send(form, name="Status page") for _ in range(2)))

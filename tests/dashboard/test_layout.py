@@ -212,11 +212,15 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
             ({"description": "x" * 301}, "description", "The description must have at most 300 characters."),
             ({"productUrl": "javascript:alert(1)"}, "productUrl", "The website must be an http or https address"),
             ({"contentTypes": []}, "contentTypes", "The choice must name one type of content at least."),
+            ({"accent": "reddish"}, "accent", "The colour"),
+            ({"headerLinks": "Docs"}, "headerLinks", "The links"),
         ],
     ),
+    "house-style": ({"hide": "docs"}, [({"longestPost": "12"}, "longestPost", "Longest post must be a whole number")]),
     "keys": (
         {"name": "Mine"},
         [
+            ({"name": "n" * 101}, "name", "A name has at most 100 characters: shorten it."),
             ({"scope": []}, "scope", "Tick what it may do"),
             ({"expires": "2025-12-31"}, "expires", "This day is over"),
             ({"expires": "31.12.2026"}, "expires", "This is no date"),
@@ -225,6 +229,23 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
     ),
     "organization": ({}, [({"time_zone": "Europe/Berlni"}, "time_zone", "The time zone must be an IANA time zone")]),
 }
+
+
+async def test_an_empty_page_links_to_the_first_step(acme: Caller, browsing: Browsing) -> None:
+    for kind in ("trigger", "schedule"):
+        page = await browsing.open(f"/dashboard/{kind}s")
+        assert page.links[f"Create a {kind}"] == f"/dashboard/{kind}s/new"
+    posts = await browsing.open("/dashboard/posts")
+    assert "No posts yet" in posts.text
+    assert [form.action for form in posts.forms] == ["/dashboard/sign-out"], "there is nothing to filter"
+    assert posts.links["New post"] == "/dashboard/posts/new"
+    assert posts.links["Write from commits"] == "/dashboard/posts/write"
+    assert "No runs yet: a trigger or a schedule starts them." in (await browsing.open("/dashboard/runs")).text
+    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
+    for path in ("triggers", "schedules", "posts/write"):
+        page = await browsing.open(f"/dashboard/{path}")
+        assert page.links["Connect a repository"] == "/dashboard/integrations#connect"
+    assert "No repository is connected yet" in (await browsing.open("/dashboard/triggers/new")).text
 
 
 async def _whole(acme: Caller) -> list[object]:

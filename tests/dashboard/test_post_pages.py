@@ -18,17 +18,6 @@ async def listed(browsing: Browsing, query: str) -> list[str]:
     return [link["href"].rpartition("/")[2] for row in page.tree.all("tr")[1:] for link in row.all("a")]
 
 
-async def test_there_are_no_posts_at_first_and_one_can_ask_for_one(browsing: Browsing) -> None:
-    page = await browsing.open(POSTS)
-
-    assert page.heading == "Posts"
-    assert "No posts yet" in page.text
-    assert [form.method for form in page.forms] == ["post"], "there is nothing to filter"
-    assert page.links["New post"] == f"{POSTS}/new"
-    assert page.links["Write from commits"] == f"{POSTS}/write"
-    assert page.tree.one("a", aria_current="page")["href"] == POSTS
-
-
 async def test_posts_are_listed_and_filtered(acme: Caller, browsing: Browsing) -> None:
     brand = await branded(acme)
     changelog = await posted(acme, "feat: a lamp")

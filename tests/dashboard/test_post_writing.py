@@ -96,12 +96,3 @@ async def test_faults_of_a_request_are_named_and_nothing_is_started(acme: Caller
     odd = await browsing.send(form, contentType="ode", lookbackWindow="ever")
     assert [fault["id"] for fault in odd.tree.all("p", class_="fault")] == ["contentType-fault", "lookbackWindow-fault"]
     assert acme.world.nudged == 0
-
-
-async def test_without_a_repository_the_page_links_to_connecting_one(acme: Caller, browsing: Browsing) -> None:
-    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
-
-    page = await browsing.open(WRITE)
-
-    assert page.links["Connect a repository"] == "/dashboard/integrations#connect"
-    assert [form.action for form in page.forms] == ["/dashboard/sign-out"]

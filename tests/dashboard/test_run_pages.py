@@ -55,13 +55,6 @@ def steps(page: Seen) -> list[str]:
     return [attrs["class"] for tag, attrs in page.elements if tag == "li" and attrs.get("class") in kinds]
 
 
-async def test_an_empty_list_of_runs_explains_how_runs_start(browsing: Browsing) -> None:
-    page = await browsing.open(ROOT)
-
-    assert page.heading == "Runs"
-    assert "No runs yet: a trigger or a schedule starts them." in page.text
-
-
 async def test_runs_are_listed_newest_first_with_their_results(acme: Caller, browsing: Browsing) -> None:
     trigger_id = await trigger(acme)
     await acme.push("d-1", "feat: a lamp")

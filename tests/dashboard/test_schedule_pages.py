@@ -26,14 +26,6 @@ async def made(browsing: Browsing, **fields: Any) -> Seen:
     return await browsing.send(form, **{**WEEKLY, "day_of_week": "1", **fields})
 
 
-async def test_an_empty_list_of_schedules_links_to_creating_the_first(acme: Caller, browsing: Browsing) -> None:
-    page = await browsing.open(ROOT)
-    assert page.links["Create a schedule"] == f"{ROOT}/new"
-
-    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
-    assert "Connect a repository" in (await browsing.open(ROOT)).links
-
-
 async def test_a_schedule_is_made_shown_changed_and_deleted(acme: Caller, browsing: Browsing) -> None:
     page = await made(browsing, lookback="last_14_days", output_type="blog_post", auto_publish="yes")
 

@@ -226,8 +226,6 @@ async def test_a_page_of_another_site_cannot_sign_in_or_out(
     page = await browsing.post(f"{ROOT}/sign-out", {}, headers=headers)
     assert page.status == 403
     assert (await browsing.open(ROOT)).heading == "Overview"
-    form = (await browsing.open(f"{ROOT}/changelog")).form(f"{ROOT}/changelog")
-    assert (await browsing.post(form.action, form.fields, headers=headers)).status == 403
 
 
 @pytest.mark.parametrize(

@@ -40,20 +40,6 @@ def checked(page: Seen, name: str) -> list[str]:
     return [attrs["value"] for _, attrs in page.elements if attrs.get("name") == name and "checked" in attrs]
 
 
-async def test_an_empty_list_of_triggers_links_to_creating_the_first(browsing: Browsing) -> None:
-    page = await browsing.open(ROOT)
-
-    assert page.heading == "Triggers"
-    assert page.links["Create a trigger"] == f"{ROOT}/new"
-
-
-async def test_without_repositories_the_pages_link_to_connecting_one(acme: Caller, browsing: Browsing) -> None:
-    await acme.world.stores.directory.remove_integration(acme.organization.id, acme.connection.integration.id)
-
-    assert "Connect a repository" in (await browsing.open(ROOT)).links
-    assert "No repository is connected yet" in (await browsing.open(f"{ROOT}/new")).text
-
-
 async def test_a_trigger_is_made_shown_changed_and_deleted(acme: Caller, browsing: Browsing) -> None:
     voice = (await branded(acme)).id
 
@@ -234,13 +220,9 @@ async def test_a_preview_without_scripts_stays_with_the_trigger_that_is_edited(
 
 
 async def test_forged_form_values_are_refused(acme: Caller, browsing: Browsing) -> None:
-    for fields, status in (
-        ({"output_type": "poem"}, 400),
-        ({"repositories": "codehost:x"}, 400),
-        ({"csrf": "forged"}, 403),
-    ):
+    for fields in ({"output_type": "poem"}, {"repositories": "codehost:x"}):
         page = await made(browsing, **fields)
-        assert page.status == status
+        assert page.status == 400
         assert page.response.headers["content-type"].startswith("text/html")
     assert await triggers(acme) == []
 

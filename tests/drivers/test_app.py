@@ -1,6 +1,5 @@
 """The HTTP application over failing stores: answers and log lines."""
 
-import asyncio
 import io
 import json
 import logging
@@ -27,7 +26,7 @@ from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.app import health_routes, status_route
 from contentsvc_http.client_address import Proxies
 from contentsvc_http.errors import refuse
-from contentsvc_http.logs import RequestLog, configure_logging
+from contentsvc_http.logs import configure_logging
 from contentsvc_http.rate_limiting import RateLimits
 from contentsvc_http.v1.routes import api_routes
 
@@ -183,32 +182,6 @@ async def test_an_unready_service_names_the_reason() -> None:
     assert answered.status_code == 503
     assert answered.json() == {"error": "Not ready: the engine has stopped"}
     assert answered.headers["Retry-After"] == "1"
-
-
-async def test_a_request_cut_off_by_a_stop_is_answered_with_503() -> None:
-    sent: list[dict[str, Any]] = []
-    begun = asyncio.Event()
-
-    async def app(_scope: Any, _receive: Any, _send: Any) -> None:
-        begun.set()
-        await asyncio.Event().wait()
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def receive() -> Any:
-        raise AssertionError
-
-    scope: Any = {"type": "http", "method": "POST", "path": "/", "headers": []}
-    serving = asyncio.create_task(RequestLog(app)(scope, receive, send))
-    await begun.wait()
-    serving.cancel()
-    await serving
-
-    start, body = sent
-    assert start["status"] == 503
-    assert (b"retry-after", b"1") in start["headers"]
-    assert body["body"] == b'{"error":"Service temporarily unavailable"}'
 
 
 async def test_the_openapi_document_needs_no_key_and_names_every_route(world: World) -> None:

@@ -280,6 +280,8 @@ async def test_a_request_cut_off_by_a_stop_has_the_limit_headers(world: World) -
     response = await asking
 
     assert response.status_code == 503
+    assert response.json() == {"error": "Service temporarily unavailable"}
+    assert response.headers["Retry-After"] == "1"
     assert limit_headers(response)[:3] == (10, 0, 1)
 
 

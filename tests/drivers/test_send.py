@@ -1,6 +1,5 @@
 """The command ``send`` against a real server on a socket, which decides with the core."""
 
-import asyncio
 import json
 import os
 import signal
@@ -16,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 
-from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, line_of, read_recording
+from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, line_of
 from contentsvc_cli.develop.send import provider_of, send
 from contentsvc_cli.develop.sending import DeliveryAnswer, send_recorded
 from contentsvc_cli.start.sample import REPOSITORY_ID, other_kinds, sample_history
@@ -418,13 +417,3 @@ def test_ctrl_c_prints_the_rows_so_far(webhook: Webhook, tmp_path: Path) -> None
     assert sending.returncode == 130
     assert [row["delivery"] for row in json.loads(out)] == ["d-0"]
     assert err.decode().startswith("Error: interrupted")
-
-
-async def test_a_recording_made_elsewhere_is_sent_as_it_was(webhook: Webhook, tmp_path: Path) -> None:
-    body = next(iter(sample_history())).body
-    line = {"event": "push", "delivery": "d-0", "body": json.loads(body), "receivedAt": "2025-01-01"}
-    path = tmp_path / "other.jsonl"
-    path.write_text(json.dumps(line, ensure_ascii=False) + "\n", encoding="utf-8")
-    answers = await asyncio.wait_for(send_recorded(read_recording(path), url=webhook.url, secret=SECRET), 60)
-    assert [answer.kind for answer in answers] == ["processed"]
-    assert json.loads(webhook.deliveries[0].body) == json.loads(body)

@@ -528,33 +528,3 @@ async def test_a_terminated_server_ends_in_order_and_has_stored_every_acknowledg
     assert {f"codehost:{REPOSITORY_ID}:{delivery}" for delivery in stored} <= contexts
     assert prepared.installation.count("SELECT count(*) FROM claims") == len(contexts)
     assert prepared.installation.count("SELECT count(*) FROM workflow_runs") == 2 * len(contexts)
-
-
-async def test_the_runs_of_a_killed_server_are_performed_after_the_next_start(
-    template: Prepared, tmp_path: Path
-) -> None:
-    prepared = template.copied_to(tmp_path)
-    installation = prepared.installation
-    sent = 0
-    with ServerProcess(installation) as server:
-        for _ in range(5):
-            server.start()
-            server.until_ready()
-            async with _clients(server, 32) as client:
-                bodies = [(_GOOD, prepared.hook.headers(_GOOD, _new_id())) for _ in range(64)]
-                answers = await asyncio.gather(
-                    *(client.post(prepared.hook.path, content=body, headers=headers) for body, headers in bodies)
-                )
-                server.kill()
-            assert [answer.status_code for answer in answers] == [200] * 64
-            sent += 64
-            if installation.unended_runs():
-                break
-        else:
-            pytest.fail("in five rounds every run had ended before the kill")
-        server.start()
-        server.until_ready()
-        installation.until_runs_ended()
-    ends = installation.rows("SELECT status, count(*) AS runs FROM workflow_runs GROUP BY status")
-    assert ends == [{"status": "completed", "runs": 2 * sent}]
-    assert installation.count("SELECT count(*) FROM posts") == 2 * sent

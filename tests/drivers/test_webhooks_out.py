@@ -226,28 +226,6 @@ def test_a_dead_endpoint_does_not_hold_up_the_others(scene: Scene) -> None:
     assert came.headers["webhook-id"] == message_id
 
 
-def test_a_kill_between_sending_and_noting_has_it_sent_again_with_the_same_id(scene: Scene) -> None:
-    endpoint, _ = scene.endpoint()
-    scene.receiver.hold.set()
-    message_id = scene.test(endpoint)
-    scene.receiver.until(1)
-
-    scene.server.kill()
-    scene.receiver.hold.clear()
-    scene.receiver.released.set()
-    scene.server.start()
-    scene.server.until_ready()
-    assert scene.log(endpoint) == []
-    scene.step(61)
-
-    came = scene.receiver.until(2)
-    entry = scene.until_logged(endpoint, "success")
-    assert [each.headers["webhook-id"] for each in came] == [message_id, message_id]
-    assert [each.verified for each in came] == [[True], [True]]
-    assert entry["referenceId"] == message_id
-    assert len(scene.log(endpoint)) == 1
-
-
 def test_an_orderly_stop_returns_unanswered_messages_and_the_next_start_sends_them_at_once(scene: Scene) -> None:
     endpoint, _ = scene.endpoint()
     scene.receiver.released.clear()
