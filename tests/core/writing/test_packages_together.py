@@ -55,7 +55,7 @@ def test_packages_with_content_come_first_then_their_common_changes_then_the_oth
 
     assert headings(draft)[:2] == ["## [cli 1.1.0", "## Across packages"]
     assert "Also released, without changes of their own: [api 1.1.0](" in draft.markdown
-    assert draft.title == "cli 1.1.0, api 1.1.0 and web 1.1.0: add a bell, add a lid"
+    assert draft.title == "cli 1.1.0, api 1.1.0 and web 1.1.0: add a bell, a lid"
 
 
 def test_what_breaks_for_several_packages_stands_first() -> None:
