@@ -203,17 +203,18 @@ def test_entries_that_tools_repeat_and_refer_with_are_read_once_and_without_refe
         "### \u26a0 BREAKING CHANGES\n\n* **lid:** it rings\n\n### Features\n\n"
         "* **lid:** it rings ([#12](https://x.example/12)) ([1bc1236](https://x.example/1))\n"
         "* **cup:** it rings ([1bc1237](https://x.example/2)), closes [#9](https://x.example/9)\n\n"
-        "### Removed\n\n- Support for gas. ([#8])\n- Ability to whistle\n\n[#8]: https://x.example/8\n"
+        "### Removed\n\n- Support for gas. ([#8])\n- Ability to whistle\n- The lid is gone\n\n[#8]: https://x.example/8\n"
     )
     announced = release(body=body)
     assert [(change.section, change.text, change.numbers) for change in notes_of(announced).changes] == [
         (Section.BREAKING, "It rings", ("12",)),
         (Section.ADDED, "It rings", ("9",)),
-        (Section.REMOVED, "Support for gas", ("8",)),
-        (Section.REMOVED, "Ability to whistle", ()),
+        (Section.REMOVED, "Remove support for gas", ("8",)),
+        (Section.REMOVED, "Remove ability to whistle", ()),
+        (Section.REMOVED, "The lid is gone", ()),
     ]
     title = written(ContentType.BLOG_POST, release=announced, window=None).title
-    assert title == "kettle v1.2.0 \u2013 Breaking: it rings (lid); it rings (cup); Removed: support for gas"
+    assert title == "kettle v1.2.0 \u2013 Breaking: it rings (lid); it rings (cup), remove support for gas"
 
 
 def test_notes_of_releases_in_a_window_are_entries_and_commits_after_them_are_their_own() -> None:

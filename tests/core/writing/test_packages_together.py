@@ -58,6 +58,15 @@ def test_packages_with_content_come_first_then_their_common_changes_then_the_oth
     assert draft.title == "cli 1.1.0, api 1.1.0 and web 1.1.0: add a bell, a lid"
 
 
+def test_posts_name_the_package_of_a_change() -> None:
+    pushes = (push(touching("feat: add a bell", "cli"), touching("fix: stop the drip", "api")),)
+    blog = together(API, CLI, pushes=pushes, content_type=ContentType.BLOG_POST).markdown
+    assert "Added a bell (cli) (" in blog
+    assert "\n- api: Stopped the drip. (" in blog
+    alone = together(CLI, pushes=pushes, content_type=ContentType.TWITTER_POST).markdown
+    assert "It adds a bell." in alone
+
+
 def test_what_breaks_for_several_packages_stands_first() -> None:
     pushes = (push(touching("feat: a bell", "cli"), touching("feat!: speak another protocol", "cli", "api", "web")),)
 

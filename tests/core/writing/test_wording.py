@@ -210,6 +210,13 @@ def test_the_first_change_of_a_release_is_a_whole_sentence(message: str, expecte
         assert markdown.startswith(f"kettle v1.2.0 is available. {expected}\n")
 
 
+def test_a_thing_that_notes_name_is_new() -> None:
+    noted = release(body="## Added\n- Night mode, which dims the lid\n- A bell\n")
+    blog = written(ContentType.BLOG_POST, release=noted, window=None).markdown
+    assert "is available. New: night mode, which dims the lid." in blog
+    assert "\n- A bell." in blog
+
+
 def test_changes_of_several_releases_or_of_none_are_no_sentences_about_one() -> None:
     ring = "feat: add a bell of brass"
     assert " new in kettle. Added a bell" in written(ContentType.TWITTER_POST, ring).markdown

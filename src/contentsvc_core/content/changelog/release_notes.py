@@ -15,7 +15,7 @@ from contentsvc_core.content.changelog.markdown import (
     without_period,
 )
 from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.changelog.words import imperative, with_verb
+from contentsvc_core.content.changelog.words import continued, imperative, with_verb
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
@@ -179,6 +179,12 @@ _TAIL: Final = late(
     r"(?:(?<![ ,])[ ,]*+\((?=[^()]*(?:#[0-9]|[0-9][a-f]|[a-f][0-9]))"
     r"(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )+\)"
     r"|(?<![ ,])[ ,]++(?:(?:close|fixe|resolve|ref)s )?#[0-9]++)+[.]?\Z"
+)
+#: A removed thing that is only named: "Support for Python 3.8", "The old lid".
+_GONE: Final = late(
+    r"(?!.*\b(?:is|are|was|were|has|have|does|do|can|cannot|will|no longer|now)\b)"
+    r"(?:the|an?|all|deprecated|legacy|old|support for|ability to) .*",
+    re.IGNORECASE,
 )
 _FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
@@ -361,5 +367,7 @@ def _with_section(change: Change, section: Section) -> Change:
     if section is not change.section:
         # The heading decides the verb: a removed thing was not added.
         text = with_verb(imperative(without_period(change.messages[0].description)), section)
+        if section is Section.REMOVED and _GONE.fullmatch(text):
+            text = f"Remove {continued(text)}"
         change = replace(change, text=sentence(text), continuation=text)
     return replace(change, section=section, noted=True)

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.bodies import explanation, restates
 from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, notes_of, plain, voice_of
-from contentsvc_core.content.changelog.markdown import safe_url, sentence, with_period
+from contentsvc_core.content.changelog.markdown import masked_line, safe_url, sentence, with_period
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import first_sentence
-from contentsvc_core.content.changelog.report import Item, Part, report_of
+from contentsvc_core.content.changelog.report import Item, Part, Stage, report_of
 from contentsvc_core.content.changelog.select import Change, importance, is_minor
 from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.changelog.titles import (
@@ -26,7 +26,7 @@ from contentsvc_core.content.changelog.titles import (
     released_name,
     title_of,
 )
-from contentsvc_core.content.changelog.words import imperative
+from contentsvc_core.content.changelog.words import VERBS, continued, imperative
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook, is_foreign
 from contentsvc_core.content.sections import CRITICAL, UPKEEP, Section
 from contentsvc_core.content.windows import LookbackWindow
@@ -40,6 +40,7 @@ _CANDIDATES: Final = 3
 #: The commits whose messages are searched for an explanation.
 _COMMITS_READ: Final = 5
 _LIST_LIMIT: Final = 8_000
+_PACKAGE_LIMIT: Final = 40
 #: The one abbreviation of developers that is common in breaking changes, which readers of all audiences see.
 _MSRV: Final = re.compile(r"\bMSRV\b")
 #: The last part of a scope such as ``complete/fish`` is the closest to the change.
@@ -137,7 +138,9 @@ def news_of(brief: Brief) -> News:
                 if not _is_news(change, voice)
             )
             items += [
-                Item(change=_spelled_out(change, voice), part=part, released=stage.is_released)
+                Item(
+                    change=_spelled_out(_of_package(change, stage, part), voice), part=part, released=stage.is_released
+                )
                 for change in notes.changes
                 if _is_news(change, voice)
             ]
@@ -161,6 +164,13 @@ def _is_news(change: Change, voice: Voice) -> bool:
     if not change.shown or change.section not in _NOTICED:
         return False
     return voice.technical or change.section in CRITICAL or _INSIDE.search(change.text) is None
+
+
+def _of_package(change: Change, stage: Stage, part: Part) -> Change:
+    """Return a change with its package as the part of the code, if several packages are announced together."""
+    if stage.package is None or len(part.packages) == 1 or change.scope:
+        return change
+    return replace(change, scope=masked_line(stage.package.tag.package.rpartition("/")[2], _PACKAGE_LIMIT))
 
 
 def _spelled_out(change: Change, voice: Voice) -> Change:
@@ -257,11 +267,17 @@ def sentence_of(item: Item, news: News, *, also: bool = False) -> str:
     action = sentence(item.change.text)
     stated = plain(conjugated(action, present=True)) if of_release and not _advises(item) else plain(action)
     if stated == plain(action) or _NO_PRONOUN.match(stated):
-        return line_of(item, news)
+        is_thing = of_release and item.change.noted and item.change.section is Section.ADDED
+        line = line_of(item, news)
+        return f"New: {continued(line)}" if is_thing and not also and _first_word(line) not in VERBS else line
     text = change_text(item, news)
     label = labelled(item.change, text, news.phrases)[: -len(text)]
     pronoun = f"{'it' if label else 'It'}{' also' if also else ''}"
     return _qualified(f"{label}{pronoun} {stated[0].lower()}{stated[1:]}", item, news)
+
+
+def _first_word(text: str) -> str:
+    return text.partition(" ")[0].casefold()
 
 
 def _qualified(text: str, item: Item, news: News) -> str:
