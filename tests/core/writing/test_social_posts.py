@@ -215,13 +215,13 @@ def test_without_a_known_address_nothing_is_linked() -> None:
             "• Closes the lid  \n• Stopped the drip  \n• Boil faster",
         ),
         (
-            ["feat: close the lid", "fix: stop the drip", "perf: boil faster", "perf: cool faster"],
-            "• Closes the lid  \n• Stopped the drip\n\nAlso included: 2 performance improvements.",
+            ["feat: close the lid", "fix: stop the drip", *(f"perf: boil {n} faster" for n in range(3))],
+            "• Closes the lid  \n• Stopped the drip  \n• Boil 0 faster\n\nAlso included: 2 performance improvements.",
         ),
         ([f"fix: stop the {'long ' * 40}drip"], "Also included: 1 fix."),
         (["fix: log messages"], "Fix: log messages."),
         (["fix: log messages", "fix: more logs"], "• Fix: log messages  \n• Fix: more logs"),
-        (["fix: log messages", "fix: more logs", "fix: new logs", "fix: old logs"], "Also included: 4 fixes."),
+        ([f"fix: log {n} messages" for n in range(5)], "Also included: 5 fixes."),
         # Sentences fit where a list does not.
         (
             [f"fix: stop the {'l' * 86} drip", f"fix: stop the {'o' * 86} drip"],

@@ -37,7 +37,7 @@ _BREAK: Final = "  \n"
 TWEET_LIMIT: Final = 280
 _GAP: Final = "\n\n"
 #: A post for X names up to this many other changes, and counts the rest.
-_OTHERS: Final = 2
+_OTHERS: Final = 3
 #: The weight of every address (docs.x.com, "Counting characters").
 URL_WEIGHT: Final = 23
 #: Code points of weight one; others weigh two (the same page: configuration 3 of twitter-text).
