@@ -179,6 +179,9 @@ def test_steps_of_an_upgrade_are_no_changes_and_are_in_the_part_of_a_blog_post_a
         "### On stoves of gas\n- \u2610 Close the gas\n- \u2611 Remove the whistle\n\n## Fixes\n"
     ) in blog
     assert "whistle" not in written(ContentType.TWITTER_POST, release=noted, window=None).markdown
+    shown = release(body="It rings now.\n\n## Upgrading\n\nTurn the lid by hand.\n")
+    markdown = written(ContentType.BLOG_POST, push("feat: ring"), release=shown, window=None).markdown
+    assert (markdown.count("## Upgrading"), markdown.count("by hand")) == (1, 1)
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     blocks = [
         _introduction(news, lead, "" if notes else news.lead, unlisted=unlisted, counts=listed),
         *notes,
-        *(_upgrade(news, brief.release, lead, unlisted) if listed else []),
+        *(_upgrade(news, None if notes else brief.release, lead, unlisted) if listed else []),
         *(block for section in wording.THEMES if listed for block in _section(news, section, lead, unlisted)),
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
