@@ -222,6 +222,17 @@ def test_without_a_known_address_nothing_is_linked() -> None:
         (["fix: log messages"], "Fix: log messages."),
         (["fix: log messages", "fix: more logs"], "• Fix: log messages  \n• Fix: more logs"),
         ([f"fix: log {n} messages" for n in range(5)], "Also included: 5 fixes."),
+        # A list of fewer changes comes before sentences about more, which come before a number.
+        (
+            [
+                "feat: close the lid",
+                f"fix: stop the {'l' * 64} drip",
+                f"fix: stop the {'o' * 64} drip",
+                "fix: x",
+                "fix: y",
+            ],
+            f"• Closes the lid  \n• Stopped the {'l' * 64} drip\n\nAlso included: 3 fixes.",
+        ),
         # Sentences fit where a list does not.
         (
             [f"fix: stop the {'l' * 86} drip", f"fix: stop the {'o' * 86} drip"],

@@ -177,22 +177,29 @@ def _more(news: News, mentioned: list[Item], budget: int) -> tuple[list[list[str
     most = len(named) if len(named) == len(others) == _OTHERS + 1 else _OTHERS
     if any(item.change.section is Section.BREAKING for item in mentioned):
         named.sort(key=lambda item: item.change.section is Section.BREAKING)
-    for count in range(min(most, len(named)), -1, -1):
+    most = min(most, len(named))
+    # A list of fewer changes reads better than sentences about more.
+    lists = [(count, True) for count in range(most, _FEWEST_POINTS - 1, -1)]
+    sentences = [(count, False) for count in range(min(most, _FEWEST_POINTS), -1, -1)]
+    for count, in_list in lists + sentences:
         # What readers act on comes first, whichever is chosen.
         shown = sorted(named[:count], key=lambda item: item.change.section is not Section.BREAKING)
         counts = list(map(inactive, wording.also(news, [*mentioned, *named[:count]])))
-        for blocks in _arranged(shown, counts, news, also=bool(mentioned)):
+        for blocks in _arranged(shown, counts, news, in_list=in_list, also=bool(mentioned)):
             if blocks and weight(_GAP.join(map("\n".join, blocks))) <= budget:
                 return blocks, named[:count]
     return [], []
 
 
-def _arranged(shown: Sequence[Item], counts: list[str], news: News, *, also: bool) -> Iterator[list[list[str]]]:
-    """Yield the blocks of changes and numbers: with a list, and in sentences, which need less space."""
-    if not counts or len(shown) >= _FEWEST_POINTS:
+def _arranged(
+    shown: Sequence[Item], counts: list[str], news: News, *, in_list: bool, also: bool
+) -> Iterator[list[list[str]]]:
+    """Yield the blocks of changes and numbers; of all changes, in a list and in sentences, which need less space."""
+    if in_list or not counts:
         yield list(filter(None, [_points_of(shown, news, also=also), counts]))
-    sentences = [inactive(with_period(wording.line_of(item, news))) for item in shown]
-    yield list(filter(None, [[" ".join(each)] if (each := [*sentences, *counts]) else []]))
+    if not (in_list and counts):
+        lines = [inactive(with_period(wording.line_of(item, news))) for item in shown]
+        yield [[" ".join([*lines, *counts])]] if lines or counts else []
 
 
 def inert(text: str) -> str:
