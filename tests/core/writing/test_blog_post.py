@@ -104,6 +104,10 @@ def test_a_word_that_the_code_host_has_cut_is_left_out() -> None:
     for kind in (_BLOG, ContentType.CHANGELOG):
         assert "Ring at every sharp hour and at every half hour of the day…" in written(kind, f"feat: {long}…").markdown
         assert "Loading…" in written(kind, "Show Loading…").markdown
+    # It leads no post.
+    assert written(_BLOG, f"feat: {long}…", "feat: sing at noon").markdown.startswith(
+        "Here is what is new in kettle. Sing at noon ("
+    )
 
 
 def test_hidden_hashes_and_people_who_are_not_thanked_are_in_no_blog_post() -> None:
