@@ -58,6 +58,10 @@ def test_a_push_is_named_by_its_most_important_change_alone(messages: list[str],
     ("messages", "title"),
     [
         (["feat: add support for zinc", "feat: Ring at noon", "fix: drip"], ": support for zinc, ring at noon"),
+        (["feat: add a bell", "feat: add a lid", "fix: drip"], ": add a bell, a lid"),
+        (["feat: add a bell, loud", "feat: add a lid"], ": add a bell, loud; add a lid"),
+        (["feat: add a bell to the lid", "feat: add a spout"], ": add a bell to the lid, add a spout"),
+        (["feat: support for zinc", "feat: support for tin"], ": support for zinc, tin"),
         (["fix: stop the drip", "feat!: remove the handle"], " \u2013 Breaking: remove the handle; stop the drip"),
         (
             [

@@ -21,10 +21,10 @@ def test_a_release_is_not_credited_with_what_other_repositories_did() -> None:
     events = {"acme/kettle": _LAMP, "acme/lid": _LID}
     twitter = of_several(_TWITTER, events)
     assert twitter.markdown.partition("\n")[0] == (
-        "kettle v2.0.0-rc1 (pre-release) is available. Breaking: dropped the old plug (kettle)."
+        "kettle v2.0.0-rc1 (pre-release) is available. Breaking: it drops the old plug."
     )
     linkedin = of_several(_LINKEDIN, events).markdown
-    assert "• Stopped the drip (kettle)  \n• Sing at noon (lid)  \n• Ring at noon (lid)  \n" in linkedin
+    assert "• Stopped the drip  \n• Sing at noon (lid)  \n• Ring at noon (lid)  \n" in linkedin
     assert "In lid: 2 features and 1 fix." in of_several(_BLOG, events).markdown
     assert all("drop the old plug" in of_several(each, events).title for each in (_BLOG, _LINKEDIN, _TWITTER))
 

@@ -1,7 +1,8 @@
 from typing import Any
 
 import pytest
-from writing_samples import GRACE, commit, push, written
+from msgspec.structs import replace
+from writing_samples import GRACE, commit, push, release, written
 
 from contentsvc_core.content.changelog.bodies import explanation
 from contentsvc_core.content.options import ChangelogOptions
@@ -103,6 +104,10 @@ def test_a_word_that_the_code_host_has_cut_is_left_out() -> None:
     for kind in (_BLOG, ContentType.CHANGELOG):
         assert "Ring at every sharp hour and at every half hour of the day…" in written(kind, f"feat: {long}…").markdown
         assert "Loading…" in written(kind, "Show Loading…").markdown
+    # It leads no post.
+    assert written(_BLOG, f"feat: {long}…", "feat: sing at noon").markdown.startswith(
+        "Here is what is new in kettle. Sing at noon ("
+    )
 
 
 def test_hidden_hashes_and_people_who_are_not_thanked_are_in_no_blog_post() -> None:
@@ -113,4 +118,25 @@ def test_hidden_hashes_and_people_who_are_not_thanked_are_in_no_blog_post() -> N
     assert ("/commit/" in blog(), "@ada and @grace" in blog()) == (True, True)
     assert "/commit/" not in blog(commit_hashes=False)
     assert "Thank you" not in blog(contributors=False)
-    assert "contributions: @ada." in blog(bots=frozenset({"grace"}))
+    assert "Thank you" not in blog(bots=frozenset({"grace"}))
+
+
+def test_the_advice_about_upgrading_speaks_of_several_points() -> None:
+    advice = "## Before you upgrade\n\nPlease check these points first.\n\n- "
+    assert advice in written(_BLOG, "feat!: drop the lid", "feat!: drop the spout").markdown
+    assert "## Before you upgrade\n\n- Dropped" in written(_BLOG, "feat!: drop the lid", "feat: ring").markdown
+
+
+def test_changes_are_counted_unless_they_are_of_one_kind() -> None:
+    fixes = [f"fix: stop the drip of pot {n}" for n in range(4)]
+    assert "In numbers" not in written(_BLOG, *fixes).markdown
+    assert "In numbers: 1 feature and 4 fixes." in written(_BLOG, "feat: ring", *fixes).markdown
+
+
+def test_a_title_of_the_author_is_the_title_of_the_post() -> None:
+    named = replace(release(), name="Singing kettles")
+    assert written(_BLOG, push("feat: ring"), release=named, window=None).title == "kettle v1.2.0: Singing kettles"
+    named = replace(release(), name="Kettles: they sing")
+    assert written(_BLOG, push("feat: ring"), release=named, window=None).title == (
+        "kettle v1.2.0 \u2013 Kettles: they sing"
+    )

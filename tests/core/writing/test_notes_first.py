@@ -112,10 +112,8 @@ def test_every_post_takes_lead_and_entries_from_the_notes(content_type: ContentT
     assert "The lid closes by itself now." in draft.markdown
     assert "sponsor" not in draft.title + draft.markdown
     assert "dded a" in draft.markdown
-    title = "kettle v1.2.0: add a spring to the lid, whistle at noon"
-    # A post for X has no room for the third change.
-    more = "" if content_type is ContentType.TWITTER_POST else ", change the pitch at noon"
-    assert draft.title == f"{title}{more}" or content_type is ContentType.INVESTOR_UPDATE
+    title = "kettle v1.2.0: add a spring to the lid, whistle at noon, change the pitch at noon"
+    assert draft.title == title or content_type is ContentType.INVESTOR_UPDATE
 
 
 _PROSE: Final = """\
@@ -150,7 +148,55 @@ def test_headings_of_highlights_are_entries_and_a_blog_post_shows_prose_as_it_is
     assert _PROSE in blog.markdown
     assert blog.markdown.count("drips no more") == 1
     post = written(ContentType.TWITTER_POST, release=release(body=_PROSE), window=None)
-    assert "quietest one yet.\n\nTwo lids at once. Faster boiling." in post.markdown
+    assert "quietest one yet.\n\n• Two lids at once  \n• Faster boiling  \n• Fix: the" in post.markdown
+
+
+_UPGRADING: Final = """\
+## Added
+- A lid of iron
+
+## Upgrading
+
+Turn the old lid by hand once.
+
+### On stoves of gas
+- [ ] Close the gas
+- [x] Remove the whistle
+
+## Fixed
+- A drip at the spout
+"""
+
+
+def test_steps_of_an_upgrade_are_no_changes_and_are_in_the_part_of_a_blog_post_about_upgrading() -> None:
+    noted = release(body=_UPGRADING)
+    assert [change.text for change in notes_of(noted).changes] == ["A lid of iron", "A drip at the spout"]
+    blog = written(ContentType.BLOG_POST, release=noted, window=None).markdown
+    assert (
+        "## Before you upgrade\n\nTurn the old lid by hand once.\n\n"
+        "### On stoves of gas\n- \u2610 Close the gas\n- \u2611 Remove the whistle\n\n## Fixes\n"
+    ) in blog
+    assert "whistle" not in written(ContentType.TWITTER_POST, release=noted, window=None).markdown
+    shown = release(body="It rings now.\n\n## Upgrading\n\nTurn the lid by hand.\n")
+    markdown = written(ContentType.BLOG_POST, push("feat: ring"), release=shown, window=None).markdown
+    assert (markdown.count("## Upgrading"), markdown.count("by hand")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_upgrade"),
+    [
+        ("Upgrade guide", True),
+        ("Upgrade", True),
+        ("How to migrate from v1", True),
+        ("Before you upgrade", True),
+        ("Migration notes", True),
+        ("Dependency upgrades", False),
+        ("Fixed migrations", False),
+    ],
+)
+def test_headings_say_what_is_done_before_an_upgrade(heading: str, is_upgrade: bool) -> None:
+    notes = notes_of(release(body=f"## {heading}\n\n- Turn the old lid by hand\n"))
+    assert (notes.changes == ()) is is_upgrade
 
 
 def test_entries_that_tools_repeat_and_refer_with_are_read_once_and_without_references() -> None:
@@ -158,17 +204,18 @@ def test_entries_that_tools_repeat_and_refer_with_are_read_once_and_without_refe
         "### \u26a0 BREAKING CHANGES\n\n* **lid:** it rings\n\n### Features\n\n"
         "* **lid:** it rings ([#12](https://x.example/12)) ([1bc1236](https://x.example/1))\n"
         "* **cup:** it rings ([1bc1237](https://x.example/2)), closes [#9](https://x.example/9)\n\n"
-        "### Removed\n\n- Support for gas. ([#8])\n- Ability to whistle\n\n[#8]: https://x.example/8\n"
+        "### Removed\n\n- Support for gas. ([#8])\n- Ability to whistle\n- The lid is gone\n\n[#8]: https://x.example/8\n"
     )
     announced = release(body=body)
     assert [(change.section, change.text, change.numbers) for change in notes_of(announced).changes] == [
         (Section.BREAKING, "It rings", ("12",)),
         (Section.ADDED, "It rings", ("9",)),
-        (Section.REMOVED, "Support for gas", ("8",)),
-        (Section.REMOVED, "Ability to whistle", ()),
+        (Section.REMOVED, "Remove support for gas", ("8",)),
+        (Section.REMOVED, "Remove ability to whistle", ()),
+        (Section.REMOVED, "The lid is gone", ()),
     ]
     title = written(ContentType.BLOG_POST, release=announced, window=None).title
-    assert title == "kettle v1.2.0 \u2013 Breaking: it rings (lid); it rings (cup); Removed: support for gas"
+    assert title == "kettle v1.2.0 \u2013 Breaking: it rings (lid); it rings (cup), remove support for gas"
 
 
 def test_notes_of_releases_in_a_window_are_entries_and_commits_after_them_are_their_own() -> None:
@@ -210,7 +257,13 @@ def test_social_posts_in_another_language_need_a_model(content_type: ContentType
     assert silence(foreign, translates=True) is None
     for few in ("Ladezeit der Suche halbiert", "Rechnungen für Kunden", "Permite nueva forma de pagar con Bizum"):
         assert isinstance(write_content(brief(content_type, push(few))), Silence)
-    for english in ("Support La Poste and DHL", "Add El Niño warnings"):
+    for other in ("添加夜间模式", "Добавить ночной режим", "Add 夜间模式 夜灯 to 设置"):
+        silent = write_content(brief(content_type, push(f"feat: {other}")))
+        assert isinstance(silent, Silence)
+        assert silent.reason.endswith(
+            "in English needs a language model: the changes are described in another language"
+        )
+    for english in ("Support La Poste and DHL", "Add El Niño warnings", "Show the temperature in µ°C and Ω"):
         assert isinstance(write_content(brief(content_type, push(english))), Draft)
     german = push("feat: Glocke läutet für die Gäste")
     assert isinstance(write_content(brief(content_type, german, brand=voice)), Draft)

@@ -55,7 +55,16 @@ def test_packages_with_content_come_first_then_their_common_changes_then_the_oth
 
     assert headings(draft)[:2] == ["## [cli 1.1.0", "## Across packages"]
     assert "Also released, without changes of their own: [api 1.1.0](" in draft.markdown
-    assert draft.title == "cli 1.1.0, api 1.1.0 and web 1.1.0: add a bell, add a lid"
+    assert draft.title == "cli 1.1.0, api 1.1.0 and web 1.1.0: add a bell, a lid"
+
+
+def test_posts_name_the_package_of_a_change() -> None:
+    pushes = (push(touching("feat: add a bell", "cli"), touching("fix: stop the drip", "api")),)
+    blog = together(API, CLI, pushes=pushes, content_type=ContentType.BLOG_POST).markdown
+    assert "Added a bell (cli) (" in blog
+    assert "\n- api: Stopped the drip. (" in blog
+    alone = together(CLI, pushes=pushes, content_type=ContentType.TWITTER_POST).markdown
+    assert "It adds a bell." in alone
 
 
 def test_what_breaks_for_several_packages_stands_first() -> None:

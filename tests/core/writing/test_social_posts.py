@@ -86,6 +86,11 @@ def test_the_hook_is_seen_before_the_fold() -> None:
         assert len(hook) <= HOOK_LIMIT
 
 
+def test_a_hook_beyond_the_fold_is_not_cut() -> None:
+    lead = "ring " * 42 + "twice"
+    assert f"Ring {lead[5:]}.\n" in written(_LINKEDIN, f"feat: {lead}").markdown
+
+
 def test_a_hook_takes_a_change_that_is_short_enough_to_be_read_whole() -> None:
     long = "feat: " + "boil " * 60 + "\n\n" + "x " * 400
     markdown = written(_LINKEDIN, long, "feat: ring at noon").markdown
@@ -110,7 +115,7 @@ def test_fixes_are_among_the_points_even_of_many_features() -> None:
 
 def test_a_post_for_x_names_a_feature_beside_breaking_changes() -> None:
     markdown = written(_TWITTER, push("feat!: drop one cup", "feat!: drop one mug", "feat: ring at noon")).markdown
-    assert "\n\nBreaking: dropped one mug. Ring at noon.\n" in markdown
+    assert "\n\n• Breaking: dropped one mug  \n• Ring at noon\n" in markdown
 
 
 def test_a_post_for_x_names_other_changes_rather_than_an_explanation_of_one() -> None:
@@ -121,6 +126,29 @@ def test_a_post_for_x_names_other_changes_rather_than_an_explanation_of_one() ->
     assert "Ring at noon.\n\nStopped the drip.\n" in beside
     breaking = f"feat!: ring at noon\n\nBREAKING CHANGE: The bell rings {'softly and ' * 15}loudly."
     assert "The bell rings softly" in written(_TWITTER, push(breaking, "fix: stop the drip")).markdown
+
+
+def test_the_second_of_two_changes_of_a_release_is_a_sentence_of_its_own() -> None:
+    for kind in (_TWITTER, _LINKEDIN):
+        markdown = written(
+            kind, push("feat: add a bell", "fix: stop the drip"), release=release(), window=None
+        ).markdown
+        assert markdown.startswith("kettle v1.2.0 is available. It adds a bell.\n\nIt also stops the drip.\n\n")
+
+
+def test_small_changes_are_points_of_a_post_without_many_others() -> None:
+    small = ("fix: log messages", "fix: more logs", "feat: add tea")
+    points = written(_LINKEDIN, "feat: ring at noon", *small).markdown.split("\n\n")[1]
+    assert points == "• Added tea  \n• Fix: log messages  \n• Fix: more logs"
+
+
+def test_an_explanation_that_repeats_the_change_is_left_out_of_a_social_post() -> None:
+    again = "feat: add a bell of brass\n\nAdds a loud bell, made of brass and iron, that can ring at noon."
+    new = "feat: add a bell of brass\n\nThe kettle now rings at noon, at midnight and when the water boils."
+    for kind in (_TWITTER, _LINKEDIN):
+        assert "iron" not in written(kind, again).markdown
+        assert "midnight" in written(kind, new).markdown
+    assert "iron" in written(ContentType.BLOG_POST, again).markdown
 
 
 def test_the_only_change_beside_the_points_is_one_of_them() -> None:
@@ -180,33 +208,51 @@ def test_without_a_known_address_nothing_is_linked() -> None:
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        (["fix: stop the drip", "perf: heat the water faster"], "Stopped the drip. Heat the water faster."),
+        (["fix: stop the drip"], "Stopped the drip."),
+        (["fix: stop the drip", "perf: heat the water faster"], "• Stopped the drip  \n• Heat the water faster"),
         (
             ["feat: close the lid", "fix: stop the drip", "perf: boil faster"],
-            "Closes the lid. Stopped the drip. Boil faster.",
+            "• Closes the lid  \n• Stopped the drip  \n• Boil faster",
         ),
         (
-            ["feat: close the lid", "fix: stop the drip", "perf: boil faster", "perf: cool faster"],
-            "Closes the lid. Stopped the drip. Also included: 2 performance improvements.",
+            ["feat: close the lid", "fix: stop the drip", *(f"perf: boil {n} faster" for n in range(3))],
+            "• Closes the lid  \n• Stopped the drip  \n• Boil 0 faster\n\nAlso included: 2 performance improvements.",
         ),
         ([f"fix: stop the {'long ' * 40}drip"], "Also included: 1 fix."),
         (["fix: log messages"], "Fix: log messages."),
-        (["fix: log messages", "fix: more logs"], "Also included: 2 fixes."),
+        (["fix: log messages", "fix: more logs"], "• Fix: log messages  \n• Fix: more logs"),
+        ([f"fix: log {n} messages" for n in range(5)], "Also included: 5 fixes."),
+        # A list of fewer changes comes before sentences about more, which come before a number.
+        (
+            [
+                "feat: close the lid",
+                f"fix: stop the {'l' * 64} drip",
+                f"fix: stop the {'o' * 64} drip",
+                "fix: x",
+                "fix: y",
+            ],
+            f"• Closes the lid  \n• Stopped the {'l' * 64} drip\n\nAlso included: 3 fixes.",
+        ),
+        # Sentences fit where a list does not.
+        (
+            [f"fix: stop the {'l' * 86} drip", f"fix: stop the {'o' * 86} drip"],
+            f"Stopped the {'l' * 86} drip. Stopped the {'o' * 86} drip.",
+        ),
     ],
 )
 def test_a_post_for_x_names_other_changes_as_far_as_they_fit_and_counts_the_rest_if_it_is_more_than_one(
     more: list[str], expected: str
 ) -> None:
     markdown = written(_TWITTER, push("feat: ring at noon", *more)).markdown
-    first, second, _ = markdown.split("\n\n")
+    first, second = markdown.split("\n\n", 1)
     assert first == "Here is what is new in kettle. Ring at noon."
-    assert second.startswith(expected)
+    assert second.startswith(f"{expected}\n\nhttps:")
     assert _counted(markdown) <= TWEET_LIMIT
 
 
 @pytest.mark.parametrize("content_type", [_LINKEDIN, _TWITTER])
 def test_a_title_names_no_change_that_the_text_leaves_out(content_type: ContentType) -> None:
-    small = ("feat: add honey", "feat: add sugar")
+    small = ("feat: add honey", *(f"feat: add sugar{n}" for n in range(5)))
     draft = written(content_type, "feat: ring at noon sharp", *small, "fix: stop the slow drip")
     assert "honey" not in draft.markdown
     assert draft.title == "What's new in kettle: ring at noon sharp, stop the slow drip"

@@ -36,7 +36,8 @@ _UNTRUSTED_WORDS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "d
         ("Forbid lids that leak", "Forbids lids that leak"),
         ("Throw an error for open lids", "Throws an error for open lids"),
         ("Append mode of lids", "Append mode of lids"),
-        ("Support minimum Python 3.9", "Support minimum Python 3.9"),
+        ("Support minimum Python 3.9", "Supports minimum Python 3.9"),
+        ("Support min go version 1.18", "Supports min go version 1.18"),
         ("Exit code for open lids", "Exit code for open lids"),
         ("Make rg faster", "Made rg faster"),
         ("Speed up the start", "Sped up the start"),
@@ -167,6 +168,60 @@ def test_an_action_is_in_the_past_tense_and_behaviour_in_the_present_tense_where
     subject: str, expected: str
 ) -> None:
     assert conjugated(subject) == expected
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        ("Add a spring", "Adds a spring"),
+        ("Support zstd", "Supports zstd"),
+        ("Speed up the start", "Speeds up the start"),
+        ("Fix sorting and support iron lids", "Fixes sorting and supports iron lids"),
+        ("Use an iron lid, drop the spout", "Uses an iron lid, drops the spout"),
+        ("Deprecate the lid; use the spout instead", "Deprecates the lid; use the spout instead"),
+        ("Add or modify lids", "Adds or modifies lids"),
+        ("Add drag and drop of lids", "Adds drag and drop of lids"),
+        ("Updating all lids", "Updates all lids"),
+        ("Clean up lids", "Cleans up lids"),
+        ("Don't boil an empty pot", "No longer boils an empty pot"),
+        ("Fix lid stays open", "Fix: lid stays open"),
+        ("Lid stays open", "Lid stays open"),
+    ],
+)
+def test_all_verbs_are_in_the_present_tense_behind_it(subject: str, expected: str) -> None:
+    assert conjugated(subject, present=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("feat: add a spring", "It adds a spring."),
+        ("feat(lid): show `Spring`", "It shows Spring (lid)."),
+        ("feat!: drop the lid", "Breaking: it drops the lid."),
+        ("fix: don't boil an empty pot", "It no longer boils an empty pot."),
+        ("fix: lid stays open", "Fix: lid stays open."),
+        ("feat: a lid of brass", "A lid of brass."),
+        ("feat: deprecate the lid", "It deprecates the lid."),
+    ],
+)
+def test_the_first_change_of_a_release_is_a_whole_sentence(message: str, expected: str) -> None:
+    for kind in (ContentType.TWITTER_POST, ContentType.LINKEDIN_POST):
+        markdown = written(kind, push(message), release=release(), window=None).markdown
+        assert markdown.startswith(f"kettle v1.2.0 is available. {expected}\n")
+
+
+def test_a_thing_that_notes_name_is_new() -> None:
+    noted = release(body="## Added\n- Night mode, which dims the lid\n- A bell\n")
+    blog = written(ContentType.BLOG_POST, release=noted, window=None).markdown
+    assert "is available. New: night mode, which dims the lid." in blog
+    assert "\n- A bell." in blog
+
+
+def test_changes_of_several_releases_or_of_none_are_no_sentences_about_one() -> None:
+    ring = "feat: add a bell of brass"
+    assert " new in kettle. Added a bell" in written(ContentType.TWITTER_POST, ring).markdown
+    two = written(ContentType.TWITTER_POST, push(ring), release("v1"), push("feat: add a lid of iron"), release("v2"))
+    assert "kettle v1 and v2 are available. Added a" in two.markdown
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,10 @@ _NEW_WORDS: Final = 4
 #: An explanation also needs this many new words that carry meaning, or half of its words that do, if that is less and
 #: it does not repeat the subject.
 _ENOUGH_MEANINGFUL: Final = 5
+#: The first characters that forms of a word share.
+_SAME: Final = 5
+#: The share of the subject's words from which an explanation only says the same at more length.
+_MOST: Final = 0.6
 #: The fewest words that count as a repetition: a verb with its object.
 _REPEATED: Final = 3
 
@@ -130,13 +134,22 @@ def _is_printable(part: str) -> bool:
 def _adds_information(sentences: str, subject: str) -> bool:
     # A plural or another form of a word of the subject is no new one.
     before, line = _WORD.findall(subject.casefold()), _WORD.findall(sentences.casefold())
-    prefixes, words = {word[:5] for word in before}, set(line)
-    new = {word for word in words if word[:5] not in prefixes}
+    prefixes, words = {word[:_SAME] for word in before}, set(line)
+    new = {word for word in words if word[:_SAME] not in prefixes}
     meaningful = {word for word in words if word not in _EMPTY_WORDS and not _DOES.fullmatch(word)}
     # "Add a lid" and "This adds a lid" have the same object.
     repeats = len(before) >= _REPEATED and f" {' '.join(before[1:])} " in f" {' '.join(line)} "
     enough = _ENOUGH_MEANINGFUL if repeats else min(_ENOUGH_MEANINGFUL, len(meaningful) / 2)
     return len(new) >= _NEW_WORDS and len(new & meaningful) >= enough
+
+
+def restates(sentences: str, subject: str) -> bool:
+    """Return whether an explanation repeats the beginning and most words of the subject: "Adds a lid to pots"."""
+    before, line = _WORD.findall(subject.casefold()), _WORD.findall(sentences.casefold())
+    prefixes = [word[:_SAME] for word in line]
+    meaningful = [word[:_SAME] for word in before if word not in _EMPTY_WORDS]
+    repeated = sum(word in prefixes for word in meaningful)
+    return prefixes[:1] == meaningful[:1] and repeated >= _MOST * len(meaningful)
 
 
 #: The last characters of a message, which are searched for trailers. Code hosts cut far below.

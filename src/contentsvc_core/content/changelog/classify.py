@@ -363,7 +363,7 @@ def _rules(kind: str, sign: str, scope: str, before: str, touched: Touched) -> t
         secure = True
     releases = kind == "release" or sign == words.RELEASE_SIGN or scope in words.RELEASE_SCOPES
     coded = bool(touched.classes - _RELEASE_FILES) or not touched.classes
-    no_release = announced or ((news or typed is Section.SECURITY) and coded)
+    no_release = announced or scope == "msrv" or ((news or typed is Section.SECURITY) and coded)
     # Changes without code are upkeep, unless the author wrote news for readers.
     news_too = touched.noted and upkeep is Section.INTERNAL and typed is not upkeep and touched.classes - _NOTE_FILES
     depends = Section.DEPENDENCIES in {typed, words.SCOPES.get(scope)}

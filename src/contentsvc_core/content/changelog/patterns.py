@@ -70,7 +70,7 @@ INTERNAL: Final = Table(r"""
         |formatting|indentation|types|typing|type errors?)\Z
     ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?=.*\bcomment)(?:obsolete|old|outdated|stale) comments?
     ^(?:add|drop|remove)(?:s|ed|ped|d)? (?:an? |the |composite |missing |unique )*ind(?:ex|exes|ices) (?:for|on|to)[ ]
-        \S+[._]\w.*
+        (?:\S*\ws\.\w|\S+_\w).*
     ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
     (?=.*\b(?:assert|import|include|newline|semicolon))^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?
         |imports?|includes?|newlines?|semicolons?)\Z
@@ -307,13 +307,12 @@ _FILE: Final = (
 #: Words that say nothing about a change. A subject of such words alone is empty: "Added some more stuff".
 _NOTHING: Final = r"""
     a adds? added adding adjust(?:ed|ments?|s)? again all also an and attempt bugs? bugfix(?:es)? bunch changed? changes
-    changing code commit corrections? did do done edit(?:ed|s)? enhancements? errors?(?!\Wcode) few final finally first
-    fix(?:ed|es|ing|up)? for general hope hopefully hot i(?:\Wpromise)? idk improv(?:e|ed|es|ements?|ing) is issues? it
-    last little lol lots? made make makes maybe minor misc miscellaneous mistakes? more new next now of ok okay oops
-    other please polish(?:ed|ing)? problems? quick real really remaining same several silly small some stuff
-    stupid hotfix(?:es)? that the these things? this(?:\Wtime)? tiny ton
-    try trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked
-    working works yet
+    changing code commit(?!\Werrors?) corrections? did do done edit(?:ed|s)? enhancements? errors?(?!\Wcode)
+    few final finally first fix(?:ed|es|ing|up)? for general hope hopefully hot i(?:\Wpromise)? idk
+    improv(?:e|ed|es|ements?|ing) is issues? it last little lol lots? made make makes maybe minor misc miscellaneous
+    mistakes? more new next now of ok okay oops other please polish(?:ed|ing)? problems? quick real really remaining
+    same several silly small some stuff stupid hotfix(?:es)? that the these things? this(?:\Wtime)? tiny ton try
+    trying tweak(?:ed|s)? updat(?:e|ed|es|ing) various whoops work worked working works yet
     behoben diverse einige fehler fehlerbehebung(?:en)? kleine kleinere korrektur(?:en)? und verbesserung(?:en)?
     verschiedene weitere änderung(?:en)? anpassung(?:en)?
     améliorations changements corrections de divers diverses et mineures modifications petites petits quelques
@@ -330,7 +329,7 @@ def _any_of(words: str, *, but: str = "") -> str:
 #: Subjects without information for readers, whatever they touch.
 EMPTY: Final = Table(r"""
     (?:another )?(?!\w\Z)<BEGIN>(?:[ ,&+]+<NOTHING>){0,7}\W*
-    (?=.*\b(?:changes|code|fix(?:es)?|improvements|more|stuff|things?|tweaks?|updates)\b)<OFTEN>
+    (?!adds? quick fixes\Z)(?=.*\b(?:changes|code|fix(?:es)?|improvements|more|stuff|things?|tweaks?|updates)\b)<OFTEN>
         (?:[ ,&+]+<NOTHING>){1,7}\W*
     (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit
         |address (?:review )?(?:comments?|feedback|review)|review|feedback|address pr .*|apply suggestions.*

@@ -15,7 +15,7 @@ from contentsvc_core.content.changelog.markdown import (
     without_period,
 )
 from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.changelog.words import imperative, with_verb
+from contentsvc_core.content.changelog.words import continued, imperative, with_verb
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
@@ -126,6 +126,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool, str]]:
 #: Limits in characters: the notes, one paragraph, one entry.
 _READ: Final = 16_000
 _LEAD_LIMIT: Final = 500
+_STEPS_LIMIT: Final = 4_000
 _ENTRY_LIMIT: Final = 400
 #: More entries are not read: no post has space for them.
 _ENTRIES_READ: Final = 200
@@ -137,6 +138,11 @@ _LOWEST: Final = 7
 #: Headings below which each lower heading with a paragraph is an entry.
 _NEWS: Final = late(r"highlight|what.{0,2}s new|new features?\b|\Anew\b|\Afeatures?\b", re.IGNORECASE)
 
+#: Headings of what readers do before they upgrade: no changes of the release.
+_UPGRADE: Final = (
+    r"\b(?:upgrading|migrating)\b|\b(?:upgrade|migration) (?:guide|instructions?|notes?|path|steps?)\b"
+    r"|\bhow to (?:upgrade|migrate)\b|\bbefore (?:you )?(?:upgrad|updat)|\A\W*(?:upgrade|migration)\W*\Z"
+)
 #: The section of entries by their heading; the first match counts. ``None``: the entries are no changes.
 _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
     (r"what.{0,2}s (?:changed|new)", Section.OTHER),
@@ -146,6 +152,7 @@ _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
     (r"perform|speed|faster", Section.PERFORMANCE),
     (r"\bdoc", Section.DOCUMENTATION),
     (r"intern|chore|maint|\bci\b|build|\btest|refactor|dependenc|housekeeping", Section.INTERNAL),
+    (_UPGRADE, None),
     (r"deprecat", Section.DEPRECATED),
     (r"remov|drop", Section.REMOVED),
     (r"fix|\bbug", Section.FIXED),
@@ -172,6 +179,12 @@ _TAIL: Final = late(
     r"(?:(?<![ ,])[ ,]*+\((?=[^()]*(?:#[0-9]|[0-9][a-f]|[a-f][0-9]))"
     r"(?:#[0-9]++|[0-9a-f]{7,40}+(?![0-9a-f])|[, ]|and )+\)"
     r"|(?<![ ,])[ ,]++(?:(?:close|fixe|resolve|ref)s )?#[0-9]++)+[.]?\Z"
+)
+#: A removed thing that is only named: "Support for Python 3.8", "The old lid".
+_GONE: Final = late(
+    r"(?!.*\b(?:is|are|was|were|has|have|does|do|can|cannot|will|no longer|now)\b)"
+    r"(?:the|an?|all|deprecated|legacy|old|support for|ability to) .*",
+    re.IGNORECASE,
 )
 _FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
@@ -225,6 +238,20 @@ def _once(changes: Iterable[Change]) -> list[Change]:
     return [*once.values()]
 
 
+def upgrade_steps(release: Release) -> str:
+    """Return what a release's notes say below a heading about upgrading, as Markdown; may be empty."""
+    steps: list[str] = []
+    level = 0
+    for line, code, _ in _lines(clean(release.body or "", _READ)[0]):
+        heading = None if code else _HEADING.fullmatch(line)
+        if heading and not 0 < level < _level(line):
+            is_upgrade = re.search(_UPGRADE, heading[1] or heading[2] or "", re.IGNORECASE)
+            level = _level(line) if is_upgrade else 0
+        elif level:
+            steps.append(line)
+    return clean("\n".join(steps), _STEPS_LIMIT)[0]
+
+
 def plain_line(markdown: str, limit: int) -> str:
     """Return one line of Markdown as plain text; code keeps its backticks."""
     text = _LINK.sub(r"\1\2", _IMAGE.sub("", markdown[: 4 * limit]))
@@ -248,6 +275,8 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:
     open_: list[str] | None = None
     # The heading of news, its level, and a lower heading, which is an entry if a paragraph follows.
     news, level, own, below, prose_paragraphs = Section.OTHER, 0, 0, "", 0
+    # The level of a heading without changes; those below it have none, unless they name a section.
+    unreported = 0
     for line, code, _ in _lines(text):
         heading = None if code else _HEADING.fullmatch(line)
         item = None if heading else _ITEM.match(line)
@@ -256,6 +285,9 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:
         elif heading:
             words, own = heading[1] or heading[2] or "", _level(line)
             section = _section_of(words)
+            is_inside = 0 < unreported < own
+            section = None if is_inside and section is Section.OTHER else section
+            unreported = 0 if section else unreported if is_inside else own
             is_reported, open_ = section is not None, None
             groups.append((section or Section.OTHER, []))
             below = words if level and own > level else ""
@@ -335,5 +367,7 @@ def _with_section(change: Change, section: Section) -> Change:
     if section is not change.section:
         # The heading decides the verb: a removed thing was not added.
         text = with_verb(imperative(without_period(change.messages[0].description)), section)
+        if section is Section.REMOVED and _GONE.fullmatch(text):
+            text = f"Remove {continued(text)}"
         change = replace(change, text=sentence(text), continuation=text)
     return replace(change, section=section, noted=True)

@@ -338,9 +338,8 @@ def _is_minor(change: Change, tables: int, found: set[str]) -> bool:
         return True
     # Authors of notes choose short headings for what matters.
     few = 1 if change.noted else _FEW_WORDS
-    return len(change.text.split()) <= few or bool(
-        tables & patterns.MINOR.bit and patterns.MINOR.search(change.text, found)
-    )
+    short = len(change.text.split()) <= few or change.text.endswith("…")
+    return short or bool(tables & patterns.MINOR.bit and patterns.MINOR.search(change.text, found))
 
 
 def importance(change: Change) -> tuple[int, bool, int]:

@@ -106,7 +106,9 @@ _PHRASAL: Final = {
     "account for": "accounts", "check for": "checks", "clean up": "cleaned", "copy over": "copies",
     "default to": "defaults", "depend on": "depends", "exit with": "exits", "fall back": "falls",
     "flesh out": "fleshed", "guard against": "guards", "mark as": "marks", "match against": "matches",
-    "opt out": "opts", "reject with": "rejects", "rely on": "relies", "throw on": "throws", "throw when": "throws",
+    "opt out": "opts", "reject with": "rejects", "rely on": "relies",
+    "support min": "supports", "support minimal": "supports", "support minimum": "supports",
+    "throw on": "throws", "throw when": "throws",
     "turn off": "turns", "turn on": "turns", "wait for": "waits", "warn on": "warns", "warn when": "warns",
 }  # fmt: skip
 #: Adjectives: the word before one is a verb, not a noun.
@@ -134,13 +136,14 @@ _NAME: Final = late(
 #: The adverb behind an object: ``Load lids lazily``.
 _ADVERB_LAST: Final = late(r" \w{3,}ly\Z", re.IGNORECASE)
 #: "Updating all images" is an action, too.
-_GERUNDS: Final = {
-    f"{verb.removesuffix('e')}ing": past
+_GERUND_VERBS: Final = {
+    f"{verb.removesuffix('e')}ing": verb
     for verb, past in _VERB_FORMS.items() if past.endswith("ed") and verb != "speed"
 } | {
-    "bumping": "bumped", "changing": "changed", "documenting": "documented", "dropping": "dropped", "moving": "moved",
-    "updating": "updated", "upgrading": "upgraded",
+    "bumping": "bump", "changing": "change", "documenting": "document", "dropping": "drop", "moving": "move",
+    "updating": "update", "upgrading": "upgrade",
 }  # fmt: skip
+_GERUNDS: Final = {gerund: _VERB_FORMS.get(verb) or _VERB_FORMS_OR_NOUN[verb] for gerund, verb in _GERUND_VERBS.items()}
 _ARTICLE: Final = late(
     r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple|\d\S*"
     rf"|{_ADJECTIVE}|[^\W_]*+[_.:(`]++\w\S*|(?-i:[A-Z]\w*[a-z][A-Z]\w*))\Z",
@@ -169,7 +172,7 @@ _AFTER_NOUN: Final = late(
 #: Two verbs with one object: ``Add or change the lid``.
 _TWO_VERBS: Final = late(r"([A-Za-z]+) (and|or|&) ([a-z]+) (?!(?:and|or|&) )(?=\S)")
 #: Beginnings of subjects that are not imperatives, or whose verb has another meaning.
-_NOT_IMPERATIVE: Final = late(r"(?:use cases?|support (?:only|min(?:imum|imal)?))\b", re.IGNORECASE)
+_NOT_IMPERATIVE: Final = late(r"(?:use cases?|support only)\b", re.IGNORECASE)
 #: An action, unlike ``Raise an error``.
 _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upper|floor|bound|version)", re.IGNORECASE)
 #: What follows a verb that may be a noun: ``and upgrade Oil``, ``and switch to oil``, unlike ``and update dialogs``.
@@ -204,15 +207,16 @@ _AND_VERB: Final = late(
 )
 
 
-def conjugated(text: str) -> str:
+def conjugated(text: str, *, present: bool = False) -> str:
     """Return an English subject in the tense of posts, or unchanged unless its first word is surely an imperative.
 
-    Actions are in the past ("Added a lid"), behaviour of the software is in the present ("Requires a lid").
+    Actions are in the past ("Added a lid"), behaviour of the software is in the present ("Requires a lid"). With
+    ``present``, actions are in the present, too, as behind "It": "Adds a lid".
     """
     refused = _DO_NOT.match(text)
     if refused and not any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text)):
         return f"{'N' if refused['d'] == 'D' else 'n'}o longer {_present(refused['verb'])}{text[refused.end() :]}"
-    if (two := _TWO_VERBS.match(text)) and (both := _both_verbs(two, text[two.end() :])):
+    if (two := _TWO_VERBS.match(text)) and (both := _both_verbs(two, text[two.end() :], present=present)):
         return both
     first = _FIRST.match(text)
     verb_form = _verb_form(first, text) if first else None
@@ -227,20 +231,23 @@ def conjugated(text: str) -> str:
         further = []
     if (further and not _are_imperatives(further, text)) or any(map(_is_unknown_imperative, _AND_VERB.finditer(text))):
         return text
-    if verb_form.endswith("s") and not all(_form_of(found).endswith("s") for found in further):
+    if not present and verb_form.endswith("s") and not all(_form_of(found).endswith("s") for found in further):
         # "Uses a lid, dropped the spout" reads worse than two imperatives.
         return text
     if further:
-        rest = _AND_VERB.sub(_conjugated_match, text)[first.end(2) :]
+        form = _present_match if present else _conjugated_match
+        rest = _AND_VERB.sub(form, text)[first.end(2) :]
     elif verb_form == "fixed" and _STATES.match(_CODE.sub("", _CLAUSE.sub("", rest))):
         return f"{first[2]}:{rest}"
+    if present:
+        verb_form = _present(_GERUND_VERBS.get(first[2].casefold(), first[2].casefold()))
     return f"{first[1]}{verb_form.capitalize() if first[2][0].isupper() else verb_form}{rest}"
 
 
-def _both_verbs(two: "re.Match[str]", rest: str) -> str:
+def _both_verbs(two: "re.Match[str]", rest: str, *, present: bool) -> str:
     """Return a subject with two verbs of one object; empty unless each of them alone is an imperative."""
-    verb, _, end = conjugated(f"{two[1]} {rest}").partition(" ")
-    other, _, same = conjugated(f"{two[3]} {rest}").partition(" ")
+    verb, _, end = conjugated(f"{two[1]} {rest}", present=present).partition(" ")
+    other, _, same = conjugated(f"{two[3]} {rest}", present=present).partition(" ")
     return f"{verb} {two[2]} {other} {end}" if end == same and verb != two[1] and other != two[3] else ""
 
 
@@ -345,5 +352,13 @@ def _form_of(found: "re.Match[str]") -> str:
 
 
 def _conjugated_match(found: "re.Match[str]") -> str:
-    verb_form = found[3] if _advises(found) else _form_of(found)
+    return _with_form(found, found[3] if _advises(found) else _form_of(found))
+
+
+def _present_match(found: "re.Match[str]") -> str:
+    keeps = _advises(found) or not (_is_verb(found[3]) or _acts(found))
+    return _with_form(found, found[3] if keeps else _present(found[3].casefold()))
+
+
+def _with_form(found: "re.Match[str]", verb_form: str) -> str:
     return f"{found[1]}{found[2]} {verb_form.capitalize() if found[3][0].isupper() else verb_form}"

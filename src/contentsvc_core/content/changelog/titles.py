@@ -31,6 +31,8 @@ _NAMED: Final = 3
 #: Limits of a title in characters: all named tags, and the least space for a change.
 _NAMES_LIMIT: Final = 45
 _MIN_TEXT_BUDGET: Final = 12
+#: Beginnings that a title has once: "add a lid, a spout".
+_REPEATED: Final = ("add support for ", "support for ", "add ")
 #: The words at the beginning of a change that a shortened one keeps.
 _FEW_WORDS: Final = 4
 #: What titles leave out of a long change: ``Add a lid and close it at noon because of the cats``.
@@ -124,13 +126,22 @@ def _shortened(text: str) -> str:
 
 def _joined(leads: Mapping[str, Section], semicolon: str) -> str:
     (title, section), *others = leads.items()
-    comma, labelled = ", " in "".join(leads), ": " in title
+    comma, labelled, previous = ", " in "".join(leads), ": " in title, title
     for text, own in others:
         # A comma inside a change, a new label, and the end of a label's section need a stronger sign.
         ended = labelled and own is not section
-        title = f"{title}{semicolon if comma or ended or ': ' in text else ', '}{text}"
+        sign = semicolon if comma or ended or ": " in text else ", "
+        repeated = _repeated(previous, text) if sign == ", " and own is section else ""
+        shown, previous = text.removeprefix(repeated), text
+        title = f"{title}{sign}{shown}"
         section, labelled = own, ": " in text or (labelled and not ended)
     return title
+
+
+def _repeated(previous: str, text: str) -> str:
+    """Return the beginning that a text repeats; empty behind more words, which the rest would seem to go on with."""
+    beginning = next((each for each in _REPEATED if text.startswith(each) and previous.startswith(each)), "")
+    return beginning if previous.removeprefix(beginning).count(" ") < _FEW_WORDS - 1 else ""
 
 
 def _fits(change: Change, budget: int, phrases: Phrasebook) -> bool:
@@ -146,7 +157,8 @@ def release_title(release: Release, repository: str, phrases: Phrasebook, change
     if not titled:
         title = _with_project(_named(tag), project) if tag else phrases.new_release_of.format(project=project)
     elif tag and not _mentions(name, tag):
-        title = f"{_with_project(_named(tag), project)}{phrases.colon}{name}"
+        sign = " \u2013 " if ": " in name else phrases.colon
+        title = f"{_with_project(_named(tag), project)}{sign}{name}"
     else:
         title = _with_project(name, project)
     mark = f" ({phrases.pre_release})" if release.prerelease and not _PRE_RELEASE_WORD.search(title) else ""
@@ -233,8 +245,8 @@ def _named(tag: str) -> str:
 
 
 def _with_project(named: str, project: str) -> str:
-    # Some tags name their project: `kettle-v1.2.0`.
-    return named if not project or _mentions(named, project) else f"{project} {named}"
+    # Some tags name their project, `kettle-v1.2.0`, or their owner: `@acme/kettle@1.2.0`.
+    return named if not project or named[:1] == "@" or _mentions(named, project) else f"{project} {named}"
 
 
 def mark_of(release: Release, phrases: Phrasebook) -> str:

@@ -12,7 +12,7 @@ from contentsvc_core.content.changelog.lines import bounded, joined, named, note
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, with_period
 from contentsvc_core.content.changelog.people import authors, contributors
 from contentsvc_core.content.changelog.read import parse
-from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.release_notes import clean, lowered, upgrade_steps
 from contentsvc_core.content.changelog.report import Item
 from contentsvc_core.content.forms import news as wording
 from contentsvc_core.content.forms.news import News
@@ -34,8 +34,9 @@ _FEW_WORDS: Final = 2
 _NOTES_LIMIT: Final = 8_000
 _RELEASES_LIMIT: Final = 16_000
 _DESCRIPTION_LIMIT: Final = 600
-#: The people whom a post thanks by name: as many as a reader reads.
+#: The people whom a post thanks by name: as many as a reader reads. One person alone would thank himself.
 _THANKED: Final = 20
+_THANKED_FROM: Final = 2
 _TAG_LIMIT: Final = 80
 _COUNTED_FROM: Final = 4
 #: The sections that readers act on before they upgrade.
@@ -52,7 +53,7 @@ def write_blog_post(news: News, brief: Brief) -> Draft:
     blocks = [
         _introduction(news, lead, "" if notes else news.lead, unlisted=unlisted, counts=listed),
         *notes,
-        *(_upgrade(news, lead, unlisted) if listed else []),
+        *(_upgrade(news, None if notes else brief.release, lead, unlisted) if listed else []),
         *(block for section in wording.THEMES if listed for block in _section(news, section, lead, unlisted)),
         *([" ".join(gaps)] if gaps else []),
         *_releases(news, brief),
@@ -76,24 +77,29 @@ def _introduction(news: News, lead: Item | None, author_lead: str, *, unlisted: 
         inline(author_lead) if lead is None else _lead(lead, news, linked=unlisted is lead),
     ]
     more = [_explanation(lead, news)] if lead and not quoted_notes(lead.change) else []
-    if counts and len(news.announced) >= _COUNTED_FROM:
+    # Of one kind, the list itself says enough.
+    kinds = {item.change.section for item in news.announced}
+    if counts and len(news.announced) >= _COUNTED_FROM and len(kinds) > 1:
         more.append(news.voice.format(news.phrases.figures, counts=wording.counted_kinds(news.announced, news.phrases)))
     return " ".join(filter(None, [*sentences, *map(inline, [*more, *wording.besides(news)])]))
 
 
 def _lead(lead: Item, news: News, *, linked: bool) -> str:
-    line = wording.line_of(lead, news)
+    line = wording.sentence_of(lead, news)
     links = _references(lead, news) if linked else []
     return f"{inline(line.rstrip('.'))} {' '.join(links)}." if links else inline(with_period(line))
 
 
-def _upgrade(news: News, lead: Item | None, unlisted: Item | None) -> list[str]:
+def _upgrade(news: News, release: Release | None, lead: Item | None, unlisted: Item | None) -> list[str]:
     items = [item for section in _UPGRADE for item in news.of(section) if item is not unlisted]
-    if not items:
+    steps = lowered(upgrade_steps(release), 2) if release else ""
+    if not (items or steps):
         return []
     lines = _lines(items, news, lead, explained=len(items))
-    start = [f"## {news.voice.format(news.phrases.upgrade)}", news.voice.format(news.phrases.upgrade_advice)]
-    return [*start, *wording.listed(lines, len(items), news)]
+    # The advice speaks of several points.
+    advice = [news.voice.format(news.phrases.upgrade_advice)] if len(items) > 1 else []
+    blocks = [f"## {news.voice.format(news.phrases.upgrade)}", *advice, *wording.listed(lines, len(items), news)]
+    return [*blocks, steps] if steps else blocks
 
 
 def _section(news: News, section: Section, lead: Item | None, unlisted: Item | None) -> list[str]:
@@ -177,7 +183,7 @@ def _releases(news: News, brief: Brief) -> list[str]:
 
 
 def _thanks(news: News) -> list[str]:
-    if not news.people:
+    if len(news.people) < _THANKED_FROM:
         return []
     thanked = news.phrases.enumerated(named(news.people, news.phrases, _THANKED))
     heading = f"## {news.voice.format(news.phrases.thanks_heading)}"

@@ -9,16 +9,24 @@ from typing import Final, final
 from attrs import field, frozen
 from msgspec.structs import replace
 
-from contentsvc_core.content.changelog.bodies import explanation
+from contentsvc_core.content.changelog.bodies import explanation, restates
 from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, notes_of, plain, voice_of
-from contentsvc_core.content.changelog.markdown import safe_url, sentence, with_period
+from contentsvc_core.content.changelog.markdown import masked_line, safe_url, sentence, with_period
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import first_sentence
-from contentsvc_core.content.changelog.report import Item, Part, report_of
+from contentsvc_core.content.changelog.report import Item, Part, Stage, report_of
 from contentsvc_core.content.changelog.select import Change, importance, is_minor
 from contentsvc_core.content.changelog.tenses import conjugated
-from contentsvc_core.content.changelog.titles import counted, parts_of, projects_named, release_names, title_of
-from contentsvc_core.content.changelog.words import imperative
+from contentsvc_core.content.changelog.titles import (
+    counted,
+    parts_of,
+    projects_named,
+    release_names,
+    release_title,
+    released_name,
+    title_of,
+)
+from contentsvc_core.content.changelog.words import VERBS, continued, imperative
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook, is_foreign
 from contentsvc_core.content.sections import CRITICAL, UPKEEP, Section
 from contentsvc_core.content.windows import LookbackWindow
@@ -32,10 +40,13 @@ _CANDIDATES: Final = 3
 #: The commits whose messages are searched for an explanation.
 _COMMITS_READ: Final = 5
 _LIST_LIMIT: Final = 8_000
+_PACKAGE_LIMIT: Final = 40
 #: The one abbreviation of developers that is common in breaking changes, which readers of all audiences see.
 _MSRV: Final = re.compile(r"\bMSRV\b")
 #: The last part of a scope such as ``complete/fish`` is the closest to the change.
 _SCOPES: Final = re.compile(r"[/,:]\s*")
+#: The line of a fault that has a verb of its own: "Fix: lid stays open".
+_NO_PRONOUN: Final = re.compile(r"Fix:")
 #: The sections that users of the software notice. The others are counted, if at all.
 _NOTICED: Final = frozenset(Section) - UPKEEP - {Section.OTHER}
 #: The sections that have a list of their own in posts, in the order of their headings.
@@ -127,7 +138,9 @@ def news_of(brief: Brief) -> News:
                 if not _is_news(change, voice)
             )
             items += [
-                Item(change=_spelled_out(change, voice), part=part, released=stage.is_released)
+                Item(
+                    change=_spelled_out(_of_package(change, stage, part), voice), part=part, released=stage.is_released
+                )
                 for change in notes.changes
                 if _is_news(change, voice)
             ]
@@ -151,6 +164,13 @@ def _is_news(change: Change, voice: Voice) -> bool:
     if not change.shown or change.section not in _NOTICED:
         return False
     return voice.technical or change.section in CRITICAL or _INSIDE.search(change.text) is None
+
+
+def _of_package(change: Change, stage: Stage, part: Part) -> Change:
+    """Return a change with its package as the part of the code, if several packages are announced together."""
+    if stage.package is None or len(part.packages) == 1 or change.scope:
+        return change
+    return replace(change, scope=masked_line(stage.package.tag.package.rpartition("/")[2], _PACKAGE_LIMIT))
 
 
 def _spelled_out(change: Change, voice: Voice) -> Change:
@@ -199,6 +219,9 @@ def page(news: News) -> tuple[bool, str] | None:
 def post_title(news: News, mentioned: Sequence[Item] | None = None) -> str:
     """Return the title of a post; ``mentioned``: the changes that its text names, if it leaves out others."""
     phrases = news.phrases
+    if len(news.releases) == 1 and not news.several and released_name(news.releases[0][1]):
+        part, release = news.releases[0]
+        return release_title(release, part.repository, phrases)
     start = phrases.format(phrases.news_title, subject=projects_named(news.active, phrases))
     lead_sentence = first_sentence(news.lead)[0].rstrip(".")
     items = news.items if mentioned is None or not (mentioned or lead_sentence) else mentioned
@@ -220,16 +243,47 @@ def opening(news: News) -> str:
 def change_text(item: Item, news: News, *, code: bool = False) -> str:
     """Return the text of a change, in English as an action or as behaviour; ``code`` keeps marks of code."""
     text = sentence(item.change.text)
-    # The advice of a deprecation is not an action of the software: "Use pots".
-    advises = item.change.section is Section.DEPRECATED and text.startswith("Use ")
-    text = conjugated(text) if news.phrases is ENGLISH and not advises else text
+    text = conjugated(text) if news.phrases is ENGLISH and not _advises(item) else text
     return text if code else plain(text)
+
+
+def _advises(item: Item) -> bool:
+    """Return whether a deprecation says what to use: no action of the software."""
+    return item.change.section is Section.DEPRECATED and item.change.text.casefold().startswith("use ")
 
 
 def line_of(item: Item, news: News) -> str:
     """Return a change as a plain line, with a label where its words do not name the section."""
     text = labelled(item.change, change_text(item, news), news.phrases)
-    qualifiers = [item.part.project] if news.several else []
+    return _qualified(text, item, news)
+
+
+def sentence_of(item: Item, news: News, *, also: bool = False) -> str:
+    """Return a change as the sentence behind the announcement of its release: "It adds a lid"; else its line.
+
+    Only English has such sentences, and only posts about one release. ``also``: the second such sentence.
+    """
+    of_release = news.phrases is ENGLISH and len(news.releases) == 1 and item.released
+    action = sentence(item.change.text)
+    stated = plain(conjugated(action, present=True)) if of_release and not _advises(item) else plain(action)
+    if stated == plain(action) or _NO_PRONOUN.match(stated):
+        is_thing = of_release and item.change.noted and item.change.section is Section.ADDED
+        line = line_of(item, news)
+        return f"New: {continued(line)}" if is_thing and not also and _first_word(line) not in VERBS else line
+    text = change_text(item, news)
+    label = labelled(item.change, text, news.phrases)[: -len(text)]
+    pronoun = f"{'it' if label else 'It'}{' also' if also else ''}"
+    return _qualified(f"{label}{pronoun} {stated[0].lower()}{stated[1:]}", item, news)
+
+
+def _first_word(text: str) -> str:
+    return text.partition(" ")[0].casefold()
+
+
+def _qualified(text: str, item: Item, news: News) -> str:
+    # The opening names the project of the only release.
+    opened = item.released and all(part is item.part for part, _ in news.releases)
+    qualifiers = [item.part.project] if news.several and not opened else []
     if scope := plain(scope_of(item, text, news)):
         qualifiers.append(scope)
     if pending(item):
@@ -250,7 +304,8 @@ def explained(item: Item, news: News) -> str:
     """Return the author's explanation of a change, plain: a breaking note, or prose of the body."""
     if notes := notes_of(item.change):
         return plain(with_period(notes[0]))
-    return plain(excerpt(item.change, news.phrases)) if news.voice.technical else ""
+    text = excerpt(item.change, news.phrases) if news.voice.technical else ""
+    return "" if restates(text, change_text(item, news)) else plain(text)
 
 
 def excerpt(change: Change, phrases: Phrasebook) -> str:

@@ -5,6 +5,7 @@ none.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from contentsvc_core.content.changelog.lines import plain
@@ -22,7 +23,7 @@ from contentsvc_core.text import storable
 LINKEDIN_LIMIT: Final = 3_000
 #: The characters that LinkedIn shows before "see more", about.
 HOOK_LIMIT: Final = 200
-_FEWEST_POINTS: Final = 3
+_FEWEST_POINTS: Final = 2
 _POINTS: Final = 5
 #: The breaking changes that come before other news; more of them come after it.
 _BREAKING: Final = 2
@@ -36,7 +37,7 @@ _BREAK: Final = "  \n"
 TWEET_LIMIT: Final = 280
 _GAP: Final = "\n\n"
 #: A post for X names up to this many other changes, and counts the rest.
-_OTHERS: Final = 2
+_OTHERS: Final = 3
 #: The weight of every address (docs.x.com, "Counting characters").
 URL_WEIGHT: Final = 23
 #: Code points of weight one; others weigh two (the same page: configuration 3 of twitter-text).
@@ -67,7 +68,8 @@ def write_linkedin_post(news: News) -> Draft:
         named = [*([lead] if lead else []), *points]
         counts = [*wording.also(news, named), *wording.besides(news, named)]
         explanation = wording.explained(lead, news) if lead else plain(first_sentence(news.lead)[1])
-        paragraphs = [_hook(news, lead), inert(explanation), _listed(points, news), inert(" ".join(counts))]
+        listed = _BREAK.join(map(inline, _points_of(points, news, also=lead is not None)))
+        paragraphs = [_hook(news, lead), inert(explanation), listed, inert(" ".join(counts))]
         markdown = "\n\n".join(filter(None, [*paragraphs, *_closing(news)])) + "\n"
         if len(markdown) <= LINKEDIN_LIMIT or not points:
             return Draft(title=wording.post_title(news, named), markdown=markdown)
@@ -78,20 +80,22 @@ def _lead(news: News) -> Item | None:
     budget = HOOK_LIMIT - len(wording.opening(news)) - 1
     candidates = wording.lead_candidates(news.announced)
     return next(
-        (item for item in candidates if len(wording.line_of(item, news)) < budget), next(iter(candidates), None)
+        (item for item in candidates if len(wording.sentence_of(item, news)) < budget), next(iter(candidates), None)
     )
 
 
 def _hook(news: News, lead: Item | None) -> str:
     start = wording.opening(news)
-    budget = max(HOOK_LIMIT - len(start) - 2, _POINT_LIMIT // 2)
-    text = wording.line_of(lead, news) if lead else first_sentence(plain(news.lead))[0]
-    return inert(f"{start} {with_period(cut_at_word(text, budget))}" if text else start)
+    text = wording.sentence_of(lead, news) if lead else first_sentence(plain(news.lead))[0]
+    # LinkedIn folds a long text itself.
+    return inert(f"{start} {with_period(cut_at_word(text, _POINT_LIMIT))}" if text else start)
 
 
 def _points(news: News, lead: Item | None) -> list[Item]:
     rest = sorted((item for item in news.items if item is not lead), key=lambda item: not item.released)
-    items = [item for item in rest if not is_minor(item.change) or item.change.noted] or rest
+    items = [item for item in rest if not is_minor(item.change) or item.change.noted]
+    # The number of few changes says less than the changes.
+    items = rest if not items or len(rest) <= _POINTS + 1 else items
     # Readers also want to know why to upgrade.
     breaking = [item for item in items if item.change.section is Section.BREAKING]
     items = [*breaking[:_BREAKING], *(item for item in items if item not in breaking), *breaking[_BREAKING:]]
@@ -104,11 +108,11 @@ def _points(news: News, lead: Item | None) -> list[Item]:
     return points
 
 
-def _listed(points: list[Item], news: News) -> str:
-    lines = [cut_at_word(wording.line_of(item, news), _POINT_LIMIT) for item in points]
-    if len(lines) < _FEWEST_POINTS:
-        return inert(" ".join(map(with_period, lines)))
-    return _BREAK.join(inert(f"• {line}") for line in lines)
+def _points_of(items: Sequence[Item], news: News, *, also: bool) -> list[str]:
+    """Return the lines of changes beside the lead: a sentence for one change, a list for several."""
+    if len(items) < _FEWEST_POINTS:
+        return [inactive(with_period(wording.sentence_of(item, news, also=also))) for item in items]
+    return [f"• {inactive(cut_at_word(wording.line_of(item, news), _POINT_LIMIT))}" for item in items]
 
 
 def _closing(news: News) -> list[str]:
@@ -133,7 +137,8 @@ def write_twitter_post(news: News) -> Draft:
         # The other changes say more than an explanation of one.
         text, mentioned = _fitting(news, budget, explains=False)
         more, named = _more(news, mentioned, budget - weight(text) - len(_GAP))
-    blocks = [*map(inline, filter(None, [text, more])), *([plain_url(target[1])] if target else [])]
+    lines = [_BREAK.join(map(inline, block)) for block in more]
+    blocks = [inline(text), *lines, *([plain_url(target[1])] if target else [])]
     return Draft(title=wording.post_title(news, [*mentioned, *named]), markdown=f"{_GAP.join(blocks)}\n")
 
 
@@ -147,7 +152,7 @@ def _fitting(news: News, budget: int, *, explains: bool = True) -> tuple[str, li
     leads = dict.fromkeys([plain(news.lead), first_sentence(plain(news.lead))[0]] if news.lead else [])
     texts: list[tuple[str, list[Item]]] = [(f"{start} {each}", []) for each in leads]
     for item in items:
-        line = with_period(f"{start} {wording.line_of(item, news)}")
+        line = with_period(f"{start} {wording.sentence_of(item, news)}")
         more = wording.explained(item, news) if explains or item.change.notes else ""
         texts += [(each, [item]) for each in ([f"{line} {more}", line] if more else [line])]
     if not items and not leads:
@@ -160,26 +165,41 @@ def _fitting(news: News, budget: int, *, explains: bool = True) -> tuple[str, li
     return next(cut for cut in cuts if weight(cut) <= budget), mentioned
 
 
-def _more(news: News, mentioned: list[Item], budget: int) -> tuple[str, list[Item]]:
+def _more(news: News, mentioned: list[Item], budget: int) -> tuple[list[list[str]], list[Item]]:
     """Return what else is new, as far as a post for X has space, and the changes that it names.
 
-    The text has the first changes, and the numbers of the rest.
+    The blocks of lines have the first changes, and the numbers of the rest.
     """
     others = [item for item in news.announced if item not in mentioned]
     named = [item for item in others if not is_minor(item.change) or item.change.noted]
-    # The number of a single change says less than the change.
-    named = others if len(others) - len(named) == 1 else named
+    # The number of few changes says less than the changes.
+    named = others if len(others) - len(named) == 1 or len(others) <= _OTHERS + 1 else named
     most = len(named) if len(named) == len(others) == _OTHERS + 1 else _OTHERS
     if any(item.change.section is Section.BREAKING for item in mentioned):
         named.sort(key=lambda item: item.change.section is Section.BREAKING)
-    for count in range(min(most, len(named)), -1, -1):
+    most = min(most, len(named))
+    # A list of fewer changes reads better than sentences about more.
+    lists = [(count, True) for count in range(most, _FEWEST_POINTS - 1, -1)]
+    sentences = [(count, False) for count in range(min(most, _FEWEST_POINTS), -1, -1)]
+    for count, in_list in lists + sentences:
         # What readers act on comes first, whichever is chosen.
         shown = sorted(named[:count], key=lambda item: item.change.section is not Section.BREAKING)
-        lines = [with_period(wording.line_of(item, news)) for item in shown]
-        text = inactive(" ".join([*lines, *wording.also(news, [*mentioned, *named[:count]])]))
-        if text and weight(text) <= budget:
-            return text, named[:count]
-    return "", []
+        counts = list(map(inactive, wording.also(news, [*mentioned, *named[:count]])))
+        for blocks in _arranged(shown, counts, news, in_list=in_list, also=bool(mentioned)):
+            if blocks and weight(_GAP.join(map("\n".join, blocks))) <= budget:
+                return blocks, named[:count]
+    return [], []
+
+
+def _arranged(
+    shown: Sequence[Item], counts: list[str], news: News, *, in_list: bool, also: bool
+) -> Iterator[list[list[str]]]:
+    """Yield the blocks of changes and numbers; of all changes, in a list and in sentences, which need less space."""
+    if in_list or not counts:
+        yield list(filter(None, [_points_of(shown, news, also=also), counts]))
+    if not (in_list and counts):
+        lines = [inactive(with_period(wording.line_of(item, news))) for item in shown]
+        yield [[" ".join([*lines, *counts])]] if lines or counts else []
 
 
 def inert(text: str) -> str:

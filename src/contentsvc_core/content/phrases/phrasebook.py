@@ -221,6 +221,9 @@ _FREQUENT: Final = {
 #: The endings of German participles and nouns, such as ``aktualisiert`` and ``Rechnungen``.
 _ENDINGS: Final = {"German": ("iert", "ungen", "keit")}
 _LETTERS: Final = {"French": frozenset("éèêàçûœ"), "German": frozenset("äöüß"), "Spanish": frozenset("ñáéíóú")}
+#: The last letter of European languages with Latin letters; a text has another script from a third of its letters on.
+_LATIN: Final = "\u024f"
+_UNREAD: Final = 3
 #: The words of another language that an English text may have: names, and words that both languages share.
 _FEW: Final = 2
 
@@ -232,8 +235,12 @@ def phrases_in(language: str | None) -> Phrasebook:
 
 
 def language_of(texts: Iterable[str], asked: str) -> str:
-    """Return the language of most texts, English in case of doubt; ``asked`` is the language of the post."""
+    """Return the language of most texts, English in case of doubt; ``asked`` is the language of the post.
+
+    Of texts in a script without phrases, such as Chinese, it is "another language".
+    """
     counted: Counter[str] = Counter()
+    unread = read = 0
     for text in texts:
         # Most texts repeat many words, and splitting at white space is ten times as fast as the pattern.
         distinct = " ".join(set(text.split()))
@@ -241,6 +248,10 @@ def language_of(texts: Iterable[str], asked: str) -> str:
         for language, frequent in _FREQUENT.items():
             counted[language] += len(words & frequent) + (not _LETTERS.get(language, frozenset()).isdisjoint(letters))
             counted[language] += sum(word.endswith(_ENDINGS[language]) for word in words) if language in _ENDINGS else 0
+        unread += 0 if distinct.isascii() else _UNREAD * sum(letter > _LATIN for letter in letters if letter.isalpha())
+        read += sum(map(str.isalpha, letters))
+    if unread > read:
+        return "another language"
     likely = max(_FREQUENT, key=lambda language: counted[language])
     # Few words prove little: a brief with English words needs more of them.
     few = _FEW if counted["English"] else _FEW - 1
