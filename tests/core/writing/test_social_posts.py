@@ -209,7 +209,7 @@ def test_without_a_known_address_nothing_is_linked() -> None:
     ("more", "expected"),
     [
         (["fix: stop the drip"], "Stopped the drip."),
-        (["fix: stop the drip", "perf: heat the water faster"], "• Stopped the drip  \n• Heat the water faster"),
+        (["fix: stop the drip", "perf: heat the water faster"], "• Stopped the drip  \n• Heats the water faster"),
         (
             ["feat: close the lid", "fix: stop the drip", "perf: boil faster"],
             "• Closes the lid  \n• Stopped the drip  \n• Boil faster",

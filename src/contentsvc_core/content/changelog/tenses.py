@@ -179,6 +179,18 @@ _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upp
 _OBJECT: Final = late(rf" (?:to|from|the|an?|all|its|it|their|them|more|minimum|{_ADJECTIVE})(?: |\Z)| [`A-Z0-9]")
 #: Words behind a verb, hardly behind a noun.
 _DEFINITE: Final = late(r" (?:the|an?|all|its|it|their|them) ")
+#: A word that is a verb in front of an article, though no table has it: ``Sound the horn``. Words of other kinds that
+#: stand there and verbs in the past are excluded.
+_RARE_VERB: Final = late(
+    r"(?!(?:about|above|across|after|against|all|along|although|amid|among|and|around|because|before|behind|below|beneath"
+    r"|beside|between|beyond|both|broke|built|but|came|chose|concerning|double|down|during|even|fell|for|fixup|found|from"
+    r"|gave|got|had|half|held|hence|hid|into|just|kept|led|left|less|like|lost|made|many|meant|more|most|near|not|off|once"
+    r"|only|onto|outside|over|past|per|plus|quite|ran|rather|sent|since|still|such|than|that|then|through|till|took|toward|under"
+    r"|unlike|until|upon|was|went|were|what|when|where|whether|while|with|within|without|wrote|via)\Z)"
+    r"(?:[a-z]ing|[a-z]{2,}(?:[^\Wsdgy]|[^\We]d|[^\Wn]g|[^\Wl]y|ss))\Z",
+    re.IGNORECASE,
+)
+_BEHIND_VERB: Final = late(r" (?:the|an?) ")
 #: Verbs that are hardly nouns behind "and", and the words behind which they are.
 _HARDLY_NOUN: Final = frozenset({"bump", "keep", "support", "take", "use"})
 _AS_NOUN: Final = late(r" (?:as|by|cases?|for|from|in|is|of|on|when|with)(?: |\Z)| \w+\Z")
@@ -272,7 +284,13 @@ def _verb_form(first: "re.Match[str]", text: str) -> str | None:
     may_be = _VERB_FORMS_OR_NOUN.get(word) or _GERUNDS.get(word)
     if may_be and (first[1] or not _FINITE.search(_CLAUSE.sub("", text))):
         return may_be
+    if _is_rare_verb(word, text, first.end(2)) and not _FINITE.search(_CLAUSE.sub("", text)):
+        return _present(word)
     return mostly if mostly and (first[1] or _has_object(word, first, text, rest)) else None
+
+
+def _is_rare_verb(word: str, text: str, end: int) -> bool:
+    return not _may_be_verb(word) and bool(_BEHIND_VERB.match(text, end) and _RARE_VERB.match(word))
 
 
 def _names_or_states(rest: str) -> bool:
@@ -302,6 +320,8 @@ def _is_unknown_imperative(found: "re.Match[str]") -> bool:
     word = found[3].casefold()
     if _is_verb(word) or _acts(found):
         return False
+    if found[2][-1] not in ",;." and _is_rare_verb(word, found.string, found.end()):
+        return True
     if found[2][-1] in ",;":
         return word in VERBS and _ANOTHER.match(found.string, found.end()) is not None
     # The last one of several things may look like a verb: "of lids, pots, and records".
