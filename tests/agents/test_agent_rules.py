@@ -182,3 +182,4 @@ async def test_a_server_fault_is_reported_without_its_cause(
         assert await agent.refusal("search_context") == (
             "Internal error. The call may or may not have taken effect: check before you try again"
         )
+    assert [str(outage) for outage in agent.outages] == ["host=db.internal"]
