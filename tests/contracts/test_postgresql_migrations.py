@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Generator
 import pytest
 from older_schema import REFUSED, WORDS, check_upgrades_at_once, differences, killed_upgrade
 from sqlalchemy import Connection, text
+from sqlalchemy.engine import make_url
 from tests import postgres
 
 from contentsvc_adapters.sql import HEAD, Database, make_ready, revision, upgrade
@@ -75,7 +76,7 @@ async def test_a_node_does_not_upgrade_by_itself(empty: Database, empty_url: str
     assert postgres.rows(empty_url, _TABLES) == []
 
 
-@pytest.mark.parametrize("found", [None, "ae1027a6acf5"], ids=["unversioned", "versioned"])
+@pytest.mark.parametrize("found", [None, "ae1027a6acf5", HEAD], ids=["unversioned", "versioned", "same_revision"])
 async def test_a_database_of_another_application_is_refused(empty: Database, empty_url: str, found: str | None) -> None:
     postgres.rows(empty_url, "CREATE TABLE of_an_extension (id int)")
     postgres.rows(empty_url, "CREATE TABLE posts (lit int)")
@@ -89,6 +90,20 @@ async def test_a_database_of_another_application_is_refused(empty: Database, emp
     postgres.rows(empty_url, "DROP TABLE posts")
     postgres.rows(empty_url, "DROP TABLE IF EXISTS alembic_version")
     assert await upgrade(empty)
+
+
+async def test_tables_of_a_schema_further_back_in_the_search_path_do_not_count(empty: Database, empty_url: str) -> None:
+    postgres.rows(empty_url, "CREATE TABLE posts (lit int)")
+    postgres.rows(empty_url, f"CREATE TABLE alembic_version AS SELECT '{HEAD}' AS version_num")
+    name = make_url(empty_url).database
+    postgres.rows(empty_url, "CREATE SCHEMA own")
+    postgres.rows(empty_url, f'ALTER DATABASE "{name}" SET search_path TO own, public')
+
+    assert await upgrade(empty)
+
+    assert await revision(empty) == HEAD
+    assert await empty.read(differences) == []
+    assert {table for (table,) in postgres.rows(empty_url, _TABLES)} == {"posts", "alembic_version"}
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])

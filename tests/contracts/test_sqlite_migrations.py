@@ -121,7 +121,7 @@ async def test_another_schema_is_refused(database: Database, found: str, message
     assert await revision(database) == found
 
 
-@pytest.mark.parametrize("found", [None, "ae1027a6acf5"], ids=["unversioned", "versioned"])
+@pytest.mark.parametrize("found", [None, "ae1027a6acf5", HEAD], ids=["unversioned", "versioned", "same_revision"])
 async def test_a_file_of_another_application_is_refused_and_left_unchanged(empty: Database, found: str | None) -> None:
     with closing(sqlite3.connect(file_of(empty))) as file, file:
         file.execute("CREATE TABLE lamps (lit)")
