@@ -14,8 +14,9 @@ from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
 _T = TypeVar("_T")
 
 _ADVICE: Final = {
-    "database": "check CONTENTSVC_DATABASE_URL, that PostgreSQL runs, and that its limits on connections allow for all "
-    "nodes and a few commands",
+    "database": "check CONTENTSVC_DATABASE_URL, that PostgreSQL runs and has disk space, and that its limits on "
+    "connections allow for all nodes and a few commands",
+    "disk": "free some space on the disk of the database's server: until then, deliveries are answered with 503",
     "key": "docs/operations.md, The key, says how to make, keep and restore keys",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
@@ -57,7 +58,7 @@ class _Examination:
 
             tasks: list[asyncio.Task[Findings]] = [
                 group.create_task(self._if_usable("file", partial(database.file, settings), "database_url")),
-                group.create_task(self._if_usable("disk", partial(database.disk, settings), "database_url")),
+                group.create_task(self._disk(reached)),
                 read("key", partial(database.key, opened)),
                 group.create_task(self._engine(reached)),
                 read("runs", partial(work.runs, opened)),
@@ -130,6 +131,12 @@ class _Examination:
         if why is not None:
             return [skipped("engine", why)]
         return await self._behind(reached, "engine", partial(work.engine, self._settings), LIMIT_S)
+
+    async def _disk(self, reached: "asyncio.Task[_Gate]") -> Findings:
+        check = partial(database.disk, self._settings, self._database)
+        if self._settings.is_sqlite:
+            return await self._if_usable("disk", check, "database_url")
+        return await self._behind(reached, "disk", check, LIMIT_S)
 
     async def _server(self) -> network.ServerCheck:
         # Three requests in sequence.
