@@ -658,13 +658,17 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
     def itself(fault: Finding) -> Finding:
         return fault
 
-    found = [await within("a", check, itself, limit_s=0.1) for check in (hangs, breaks, away)]
+    found = [
+        await within("a", check, itself, limit_s=0.1, advice="mend it", if_slow="try again")
+        for check in (hangs, breaks, away)
+    ]
     over.set()
     assert [each.found for each in found] == [
         "there was no answer within 0.1 s",
         "the check failed: RuntimeError: x",
         "the database is away",
     ]
+    assert [each.advice for each in found] == ["try again", "mend it", "mend it"]
     assert {each.state for each in found} == {FindingState.FAULT}
     assert await within("a", well, itself) == ok("a", "b")
 

@@ -96,7 +96,9 @@ class _Examination:
         advice = _FILE if name == "database" and self._settings.is_sqlite else _ADVICE.get(name, _OTHERWISE)
         self._report(f"checking {', '.join(self._under_way)}")
         try:
-            return await within(name, check, failed, limit_s=limit_s, advice=advice)
+            # A check that hangs knows no cause. Nothing else is looked at if the database hangs.
+            if_slow = advice if name == "database" else _OTHERWISE
+            return await within(name, check, failed, limit_s=limit_s, advice=advice, if_slow=if_slow)
         finally:
             self._under_way.remove(name)
             self._report(f"checking {', '.join(self._under_way) or 'the rest'}")
