@@ -18,6 +18,7 @@ _MAY_NOT: Final = {
     Scope.WRITE: "This API key may only read. Use a key with the scope 'write'",
 }
 _NO_KEY: Final = "The API key is no longer valid: it was revoked or has expired. Use another key"
+UNAVAILABLE: Final = "The service is temporarily unavailable. Try again in a second"
 _LOG: Final = structlog.get_logger("contentsvc.mcp")
 
 
@@ -41,8 +42,7 @@ async def call(
         raise ToolRefused(one_line(f"Invalid arguments of {tool.name}: {exc}", _FAULT_LENGTH)) from None
     except StoreUnavailable as exc:
         on_unavailable(exc)
-        message = "The service is temporarily unavailable. Try again in a second"
-        raise ToolRefused(message) from None
+        raise ToolRefused(UNAVAILABLE) from None
     except Overloaded:
         message = "Too many concurrent calls. Wait until some of them are done, then try again"
         raise ToolRefused(message) from None
