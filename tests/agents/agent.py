@@ -22,7 +22,7 @@ def text_of(result: CallToolResult) -> str:
 class Agent:
     """Calls tools."""
 
-    def __init__(self, client: Client, outages: Sequence[StoreUnavailable]) -> None:
+    def __init__(self, client: Client, outages: Sequence[StoreUnavailable] = ()) -> None:
         self.client = client
         #: What the tools have reported to the operator.
         self.outages = outages
