@@ -11,6 +11,7 @@ from contentsvc_core.application import Application
 from contentsvc_http.auth import caller
 from contentsvc_http.body_budget import MAX_POST_BODY
 from contentsvc_http.errors import Refused
+from contentsvc_http.faults import log_fault
 from contentsvc_http.same_origin import origin_of
 from contentsvc_mcp import is_installed
 
@@ -52,7 +53,7 @@ def agent_routes(app: Application) -> list[HTTPRouteHandler]:
         async def authenticated() -> ApiKey:
             return key
 
-        answered = await exchange(agent_server(app, authenticated), request.scope["headers"], body)
+        answered = await exchange(agent_server(app, authenticated, log_fault), request.scope["headers"], body)
         headers = dict(answered.headers)
         media_type = headers.pop("content-type", "text/plain")
         return Response(answered.body, status_code=answered.status, headers=headers, media_type=media_type)

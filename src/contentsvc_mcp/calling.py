@@ -18,15 +18,21 @@ _MAY_NOT: Final = {
     Scope.WRITE: "This API key may only read. Use a key with the scope 'write'",
 }
 _NO_KEY: Final = "The API key is no longer valid: it was revoked or has expired. Use another key"
+UNAVAILABLE: Final = "The service is temporarily unavailable. Try again in a second"
 _LOG: Final = structlog.get_logger("contentsvc.mcp")
 
 
 async def call(
-    app: Application, caller: Callable[[], Awaitable[ApiKey | None]], tool: Tool, arguments: Mapping[str, Any] | None
+    app: Application,
+    caller: Callable[[], Awaitable[ApiKey | None]],
+    tool: Tool,
+    arguments: Mapping[str, Any] | None,
+    on_unavailable: Callable[[StoreUnavailable], object],
 ) -> ToolAnswer:
     """Call a tool. Checks happen in the order of ``/v1``: key, rate limit, scope, arguments.
 
-    ``caller`` returns the caller's current API key, or ``None`` if it is no longer valid. Server faults are logged.
+    ``caller`` returns the caller's current API key, or ``None`` if it is no longer valid. Server faults are logged,
+    outages of the store by ``on_unavailable``.
     """
     try:
         return await _done(app, await caller(), tool, arguments or {})
@@ -35,9 +41,8 @@ async def call(
     except InvalidStruct as exc:
         raise ToolRefused(one_line(f"Invalid arguments of {tool.name}: {exc}", _FAULT_LENGTH)) from None
     except StoreUnavailable as exc:
-        _LOG.warning("store unavailable", reason=str(exc))
-        message = "The service is temporarily unavailable. Try again in a second"
-        raise ToolRefused(message) from None
+        on_unavailable(exc)
+        raise ToolRefused(UNAVAILABLE) from None
     except Overloaded:
         message = "Too many concurrent calls. Wait until some of them are done, then try again"
         raise ToolRefused(message) from None

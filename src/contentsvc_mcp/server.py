@@ -8,21 +8,30 @@ from typing import Any
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
 
 from contentsvc_core.access.keys import ApiKey, Scope
 from contentsvc_core.application import Application
+from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.schemas import schema_of
 from contentsvc_core.text import one_line
-from contentsvc_mcp.calling import call
+from contentsvc_mcp.calling import UNAVAILABLE, call
 from contentsvc_mcp.toolbox import Tool, ToolRefused
 from contentsvc_mcp.tools import BY_NAME, INSTRUCTIONS, open_to
 from contentsvc_mcp.untrusted import structured, texts
 
 
-def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]]) -> Server[Any]:
-
+def agent_server(
+    app: Application,
+    caller: Callable[[], Awaitable[ApiKey | None]],
+    on_unavailable: Callable[[StoreUnavailable], object],
+) -> Server[Any]:
     async def open_tools() -> Sequence[Tool]:
-        key = await caller()
+        try:
+            key = await caller()
+        except StoreUnavailable as exc:
+            on_unavailable(exc)
+            raise MCPError(types.INTERNAL_ERROR, UNAVAILABLE) from None
         return open_to(() if key is None else key.scopes)
 
     async def list_tools(
@@ -38,7 +47,7 @@ def agent_server(app: Application, caller: Callable[[], Awaitable[ApiKey | None]
             names = ", ".join(each.name for each in await open_tools())
             return _refused(f"Unknown tool '{one_line(params.name, 64)}'. Available tools: {names}")
         try:
-            answer = await call(app, caller, tool, params.arguments)
+            answer = await call(app, caller, tool, params.arguments, on_unavailable)
         except ToolRefused as exc:
             return _refused(str(exc))
         return types.CallToolResult(

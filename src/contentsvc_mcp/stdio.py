@@ -12,16 +12,16 @@ from pydantic import ValidationError
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.application import Application
-from contentsvc_core.errors import ContentServiceError
+from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_mcp.server import agent_server
 
 _Item: TypeAlias = SessionMessage | Exception
 
 
-async def serve_stdio(app: Application, presented: str) -> None:
+async def serve_stdio(app: Application, presented: str, on_unavailable: Callable[[StoreUnavailable], object]) -> None:
     """Serve the parent process; the API key is looked up before each call, so that a revoked key stops working."""
-    server = agent_server(app, _looked_up(app.authenticator, presented))
+    server = agent_server(app, _looked_up(app.authenticator, presented), on_unavailable)
     parsed, requests = anyio.create_memory_object_stream[_Item]()
     async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
         group.start_soon(_pass_on, incoming, parsed, outgoing.send)

@@ -2,14 +2,14 @@
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any, final
 
 from mcp import Client
 from mcp.types import CallToolResult, TextContent, Tool
 from tests.api.world import Caller
 
-from contentsvc_core import ApiKey, Authenticator
+from contentsvc_core import ApiKey, Authenticator, StoreUnavailable
 from contentsvc_mcp.server import agent_server
 
 
@@ -22,8 +22,10 @@ def text_of(result: CallToolResult) -> str:
 class Agent:
     """Calls tools."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, outages: Sequence[StoreUnavailable] = ()) -> None:
         self.client = client
+        #: What the tools have reported to the operator.
+        self.outages = outages
 
     async def tools(self) -> dict[str, Tool]:
         return {tool.name: tool for tool in (await self.client.list_tools()).tools}
@@ -58,5 +60,6 @@ async def agent_of(caller: Caller) -> AsyncGenerator[Agent]:
     async def authenticated() -> ApiKey | None:
         return await authenticator.authenticate(caller.key)
 
-    async with Client(agent_server(caller.world.use_cases, authenticated)) as client:
-        yield Agent(client)
+    outages: list[StoreUnavailable] = []
+    async with Client(agent_server(caller.world.use_cases, authenticated, outages.append)) as client:
+        yield Agent(client, outages)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 import pytest
+from mcp.shared.exceptions import MCPError
 from mcp.types import TextContent
 from tests.agents.agent import agent_of, text_of
 from tests.api.world import ApiWorld, Caller
@@ -182,3 +183,18 @@ async def test_a_server_fault_is_reported_without_its_cause(
         assert await agent.refusal("search_context") == (
             "Internal error. The call may or may not have taken effect: check before you try again"
         )
+    assert [str(outage) for outage in agent.outages] == ["host=db.internal"]
+
+
+async def test_the_list_of_tools_says_that_the_store_is_unavailable(
+    acme: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        message = "host=db.internal"
+        raise StoreUnavailable(message)
+
+    async with agent_of(acme) as agent:
+        monkeypatch.setattr(acme.world.stores.keys, "key", fail)
+        with pytest.raises(MCPError, match="temporarily unavailable"):
+            await agent.tools()
+    assert [str(outage) for outage in agent.outages] == ["host=db.internal"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from older_schema import REFUSED, check_upgrades_at_once, database_at, killed_upgrade
 from sqlalchemy import Connection, text
+from sqlalchemy.engine import make_url
 from tests import postgres
 
 from contentsvc_adapters.sql import HEAD, Database, make_ready, revision, upgrade
@@ -79,7 +80,7 @@ async def test_a_node_does_not_upgrade_by_itself(empty: Database, empty_url: str
     assert postgres.rows(empty_url, _TABLES) == []
 
 
-@pytest.mark.parametrize("found", [None, "ae1027a6acf5"], ids=["unversioned", "versioned"])
+@pytest.mark.parametrize("found", [None, "ae1027a6acf5", HEAD], ids=["unversioned", "versioned", "same_revision"])
 async def test_a_database_of_another_application_is_refused(empty: Database, empty_url: str, found: str | None) -> None:
     postgres.rows(empty_url, "CREATE TABLE of_an_extension (id int)")
     postgres.rows(empty_url, "CREATE TABLE posts (lit int)")
@@ -93,6 +94,19 @@ async def test_a_database_of_another_application_is_refused(empty: Database, emp
     postgres.rows(empty_url, "DROP TABLE posts")
     postgres.rows(empty_url, "DROP TABLE IF EXISTS alembic_version")
     assert await upgrade(empty)
+
+
+async def test_tables_of_a_schema_further_back_in_the_search_path_do_not_count(empty: Database, empty_url: str) -> None:
+    postgres.rows(empty_url, "CREATE TABLE posts (lit int)")
+    postgres.rows(empty_url, f"CREATE TABLE alembic_version AS SELECT '{HEAD}' AS version_num")
+    name = make_url(empty_url).database
+    postgres.rows(empty_url, "CREATE SCHEMA own")
+    postgres.rows(empty_url, f'ALTER DATABASE "{name}" SET search_path TO own, public')
+
+    assert await upgrade(empty)
+
+    assert await revision(empty) == HEAD
+    assert {table for (table,) in postgres.rows(empty_url, _TABLES)} == {"posts", "alembic_version"}
 
 
 @pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
@@ -178,7 +192,9 @@ async def test_waiting_for_an_upgrade_has_no_time_limit(
 
 
 @pytest.mark.slow("starts several processes")
-@pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
+@pytest.mark.parametrize(
+    "at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO public.alembic_version"]
+)
 async def test_an_upgrade_that_is_killed_leaves_nothing_and_lets_the_next_one_in(
     empty: Database, empty_url: str, at: str
 ) -> None:

@@ -94,7 +94,7 @@ async def test_in_one_process_it_is_no_different(empty: Database) -> None:
 
 
 @pytest.mark.slow("starts several processes")
-@pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
+@pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO main.alembic_version"])
 async def test_an_upgrade_that_is_killed_leaves_the_old_schema(empty: Database, at: str) -> None:
     assert await killed_upgrade(f"sqlite:///{file_of(empty)}", at) == -9
 
@@ -114,7 +114,7 @@ async def test_another_schema_is_refused(database: Database, found: str, message
     assert await revision(database) == found
 
 
-@pytest.mark.parametrize("found", [None, "ae1027a6acf5"], ids=["unversioned", "versioned"])
+@pytest.mark.parametrize("found", [None, "ae1027a6acf5", HEAD], ids=["unversioned", "versioned", "same_revision"])
 async def test_a_file_of_another_application_is_refused_and_left_unchanged(empty: Database, found: str | None) -> None:
     with closing(sqlite3.connect(file_of(empty))) as file, file:
         file.execute("CREATE TABLE lamps (lit)")

@@ -340,6 +340,7 @@ def test_a_file_that_keeps_its_changes_otherwise_is_a_warning(connected: dict[st
     ("revision", "state", "advice"),
     [
         ("0020", "warning", "make a backup, then run 'contentsvc migrate'; 'serve' and other commands also upgrade it"),
+        ("0019", "fault", "upgrade it with an earlier version of contentsvc first"),
         ("9999", "fault", "install the version that upgraded it, or a newer one, or restore the backup"),
     ],
 )
@@ -383,7 +384,9 @@ def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
     connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch, folder: Path
 ) -> None:
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "another key of thirty-two characters")
-    assert findings_of().one("key") == ("fault", "CONTENTSVC_SECRET_KEY does not decrypt 1 of 1 stored secrets")
+    found = findings_of()
+    assert found.one("key") == ("fault", "CONTENTSVC_SECRET_KEY does not decrypt 1 of 1 stored secrets")
+    assert found.all("key")[0]["advice"].endswith("NEW,OLD; the file contentsvc.db.key may have it")
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "hunter2")
     found = findings_of()
     assert found.all("key")[0]["found"].startswith("a key is too short: set CONTENTSVC_SECRET_KEY to")
@@ -655,13 +658,17 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
     def itself(fault: Finding) -> Finding:
         return fault
 
-    found = [await within("a", check, itself, limit_s=0.1) for check in (hangs, breaks, away)]
+    found = [
+        await within("a", check, itself, limit_s=0.1, advice="mend it", if_slow="try again")
+        for check in (hangs, breaks, away)
+    ]
     over.set()
     assert [each.found for each in found] == [
         "there was no answer within 0.1 s",
         "the check failed: RuntimeError: x",
         "the database is away",
     ]
+    assert [each.advice for each in found] == ["try again", "mend it", "mend it"]
     assert {each.state for each in found} == {FindingState.FAULT}
     assert await within("a", well, itself) == ok("a", "b")
 
@@ -716,6 +723,7 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         )
         assert [each["state"] for each in found.all("clock")] == ["ok", "ok"]
         assert not found.all("file")
+        assert found.one("disk") == ("ok", "the disk of the database's server has room for 4.2 MB more")
         assert found.one("engine") == ("fault", "dbos: its tables are missing")
         command("migrate")
         assert found.exit_code == 1
@@ -735,6 +743,37 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
             "Error: the database role lacks a permission: permission denied for table alembic_version; "
             "let the role of CONTENTSVC_DATABASE_URL own the database, and all tables and schemas in it\n"
         )
+
+
+@pytest.mark.slow("looks at several databases of PostgreSQL")
+def test_a_postgresql_server_that_cannot_write_files_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    with postgres.database() as url:
+        monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
+        # No temporary file can grow, as on a full disk.
+        postgres.rows(url, f"ALTER DATABASE \"{make_url(url).database}\" SET temp_file_limit TO '64kB'")
+        found = findings_of()
+
+    state, output = found.one("disk")
+    assert (state, "temporary file size exceeds" in output) == ("fault", True)
+    assert found.all("disk")[0]["advice"].startswith("free some space on the disk of the database's server")
+
+
+@pytest.mark.slow("looks at several databases of PostgreSQL")
+def test_a_postgresql_database_with_another_encoding_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    with postgres.database() as url:
+        monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
+        # As a version made it that did not check the encoding.
+        postgres.rows(
+            url,
+            "UPDATE pg_database SET encoding = pg_char_to_encoding('LATIN1') WHERE datname = current_database()",
+        )
+        found = findings_of()
+
+    sentence = "the database has the encoding LATIN1: deliveries with other characters are refused"
+    assert found.one("schema") == ("fault", sentence)
+    assert found.all("schema")[0]["advice"].startswith("back it up, and restore it into a database with the encoding")
+    # Everything else is still looked at.
+    assert found.one("runs")[0] == "ok"
 
 
 def test_a_postgresql_database_without_a_schema_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:

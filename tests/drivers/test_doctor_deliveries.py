@@ -98,9 +98,9 @@ def test_when_every_delivery_is_refused_that_is_a_fault_with_its_cause_and_remed
     (found,) = [each for each in findings["checks"] if each["check"] == "deliveries"]
     assert (findings["faults"], found["state"]) == (1, "fault")
     assert found["found"].startswith("acme/lighthouse: last delivery ")
-    assert "refused since " in found["found"]
+    assert "; refused: 6 of 6 since " in found["found"]
     assert found["found"].endswith(
-        "UTC: 6 of 6, in 24 h: 6 of 6; 6 of the last 6 deliveries were refused: signature. "
+        "UTC, 6 of 6 in 24 h; 6 of the last 6 deliveries were refused: signature. "
         "The signature is well-formed, but made with another secret, or the body was changed on its way."
     )
     assert f"contentsvc integration rotate-secret {hook['integrationId']}" in found["advice"]
@@ -125,7 +125,7 @@ def test_a_delivery_that_anyone_may_have_forged_is_no_warning(hook: dict[str, An
 
     (found,) = looked()
     assert found.state is FindingState.OK
-    assert found.found.endswith("in 24 h: 1 of 13")
+    assert found.found.endswith("1 of 13 in 24 h")
     deliver(hook, forged=1)
     assert looked()[0].state is FindingState.WARNING, "the last one was refused"
 
@@ -137,7 +137,7 @@ def test_a_mended_integration_is_no_fault(hook: dict[str, Any]) -> None:
 
     (found,) = looked()
     assert found.state is FindingState.WARNING
-    assert "in 24 h: 10 of 30; earlier deliveries were refused: signature. " in found.found
+    assert "10 of 30 in 24 h; earlier deliveries were refused: signature. " in found.found
 
 
 def test_deliveries_without_a_trigger_are_a_warning_and_its_command_fixes_it(hook: dict[str, Any]) -> None:

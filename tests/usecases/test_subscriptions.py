@@ -620,4 +620,5 @@ def test_mails_are_counted_and_a_fault_of_the_mail_server_is_logged_once_a_minut
         ("mails not sent", "warning", "busy", 20),
         ("mails not sent", "warning", "away", 2),
     ]
+    assert all("contentsvc doctor" in line["advice"] for line in lines)
     assert (counted.count(MailResult.SENT), counted.count(MailResult.RETRY)) == (4, 24)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.library import SqlContextLibrary as SqlContextLibrary
     from contentsvc_adapters.sql.mailing import SqlMailbox as SqlMailbox
     from contentsvc_adapters.sql.migrations.migrate import HEAD as HEAD
+    from contentsvc_adapters.sql.migrations.migrate import check_known as check_known
     from contentsvc_adapters.sql.migrations.migrate import is_older as is_older
     from contentsvc_adapters.sql.migrations.migrate import make_ready as make_ready
     from contentsvc_adapters.sql.migrations.migrate import revision as revision

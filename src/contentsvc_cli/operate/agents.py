@@ -6,6 +6,7 @@ import click
 from contentsvc_cli.servers import KEY_VARIABLE
 from contentsvc_cli.wiring import with_app
 from contentsvc_core.application import Application
+from contentsvc_http.faults import log_fault
 from contentsvc_http.logs import configure_logging
 from contentsvc_http.settings import load_settings
 from contentsvc_mcp import is_installed
@@ -38,6 +39,6 @@ def mcp() -> None:
             raise click.ClickException(_WRONG_KEY)
         from contentsvc_mcp.stdio import serve_stdio  # noqa: PLC0415  # the packages are an extra
 
-        await serve_stdio(app, presented)
+        await serve_stdio(app, presented, log_fault)
 
     with_app(work, busy=None)

@@ -15,11 +15,13 @@ from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.engine.membership import engines_of
 from contentsvc_adapters.offload import in_thread
 from contentsvc_adapters.sealing import FernetSealer, UnusableKey, key_beside
-from contentsvc_adapters.sql import HEAD, Database, SqlStores, is_older, revision
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, check_known, is_older, revision
 from contentsvc_adapters.sql.backlog import Backlog, abandoned_documents, backlog, mail_backlog, message_backlog
 from contentsvc_adapters.sql.condition import (
+    SPILLED,
     DatabaseServer,
     FileState,
+    check_room,
     dangling,
     file_state,
     forbidden,
@@ -40,11 +42,13 @@ __all__ = [
     "HEAD",
     "OWN_TABLES",
     "RIGHT_FILE",
+    "SPILLED",
     "Backlog",
     "DatabaseInspector",
     "DatabaseServer",
     "FileState",
     "Keys",
+    "check_known",
     "engines_of",
     "file_state",
     "free_space",
@@ -73,6 +77,8 @@ class Keys:
     unreadable: int = 0
     #: Whether other users of this machine may read the key file.
     open_to_others: bool = False
+    #: The key file of a database whose key is set by a setting.
+    unused_file: Path | None = None
 
 
 class _Unsealed:
@@ -99,6 +105,7 @@ class DatabaseInspector:
         #: Returns the schema's revision; ``None``: there is no schema yet.
         self.revision: Final = partial(revision, database)
         self.forbidden: Final = partial(forbidden, database)
+        self.check_room: Final = partial(check_room, database)
         self.ids: Final = partial(ids_beginning_with, database)
         self.backlog: Final = partial(backlog, database)
         self.mails: Final = partial(mail_backlog, database)
@@ -141,6 +148,7 @@ def files_open_to_others(database: Path) -> Sequence[Path]:
 def _tried(settings: Settings, sealed: Sequence[str]) -> Keys:
     path = settings.database_file.with_name(f"{settings.database_file.name}.key")
     source, open_to_others = "CONTENTSVC_SECRET_KEY", False
+    unused = path if settings.is_sqlite and settings.secret_key and path.exists() else None
     text = settings.secret_key
     if not text and not settings.is_sqlite:
         raise UnusableKey(NO_KEY)
@@ -151,7 +159,9 @@ def _tried(settings: Settings, sealed: Sequence[str]) -> Keys:
         source, open_to_others = f"the file {path}", bool(path.stat().st_mode & _OTHERS)
     sealer = FernetSealer(text)
     unreadable = sum(not _opens(sealer, secret) for secret in sealed)
-    return Keys(source=source, tried=len(sealed), unreadable=unreadable, open_to_others=open_to_others)
+    return Keys(
+        source=source, tried=len(sealed), unreadable=unreadable, open_to_others=open_to_others, unused_file=unused
+    )
 
 
 def _opens(sealer: FernetSealer, sealed: str) -> bool:

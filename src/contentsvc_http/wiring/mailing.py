@@ -25,6 +25,7 @@ _RARELY_S: Final = 8.0
 _GRACE_S: Final = 3.0
 #: The minimum time between two log lines with the same fault of the mail server, in seconds.
 _QUIET_S: Final = 60.0
+_ADVICE: Final = "'contentsvc doctor' checks the mail server, and counts waiting and failed mails"
 _LOG: Final = structlog.get_logger("contentsvc")
 
 
@@ -45,7 +46,7 @@ class MailReport:
         for reason, mails in Counter(posted.error for posted in outcomes).items():
             if reason is not None and reason not in self._logged:
                 self._logged[reason] = now
-                _LOG.warning("mails not sent", reason=reason, mails=mails)
+                _LOG.warning("mails not sent", reason=reason, mails=mails, advice=_ADVICE)
 
 
 def sender(settings: Settings, *, timeout_s: float = TIMEOUT_S) -> SmtpSender:

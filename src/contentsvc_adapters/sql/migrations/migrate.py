@@ -38,6 +38,26 @@ def is_older(found: str | None) -> bool:
     return found is None or found < HEAD
 
 
+def check_known(found: str | None) -> None:
+    """Check that this version can use or upgrade a schema of this revision (:class:`SchemaMismatch`)."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415  # see above
+
+    scripts = ScriptDirectory.from_config(_config()).walk_revisions()
+    if found is None or found in {script.revision for script in scripts}:
+        return
+    if found.isdigit() and found < _OLDEST:
+        message = (
+            f"the database's schema is at revision {found}, which is too old for this version (it upgrades {_OLDEST} "
+            "and later); upgrade it with an earlier version of contentsvc first"
+        )
+        raise SchemaMismatch(message)
+    message = (
+        f"the database's schema is at revision {found}, which this version does not know (it knows {HEAD}): "
+        "a newer version of contentsvc has upgraded it; run that version, or restore the backup from before"
+    )
+    raise SchemaMismatch(message)
+
+
 async def upgrade(database: Database) -> bool:
     """Migrate the schema to :data:`HEAD` completely or not at all; return whether there was anything to do.
 
@@ -59,7 +79,7 @@ async def make_ready(database: Database) -> None:
     if database.dialect.upgrades_itself:
         await upgrade(database)
         return
-    _check_known(found)
+    check_known(found)
     at = "the database has no schema yet" if found is None else f"the database's schema is at revision {found}"
     message = f"{at}, and this version needs {HEAD}: run 'contentsvc migrate'"
     raise SchemaMismatch(message)
@@ -67,10 +87,13 @@ async def make_ready(database: Database) -> None:
 
 def _revision(connection: Connection) -> str | None:
     inspector = inspect(connection)
+    # Without a name, tables of the schemas behind it in the role's search path would count, too.
+    own = inspector.default_schema_name
     found: str | None = None
-    if inspector.has_table(_TABLE):
+    if inspector.has_table(_TABLE, own):
         found = connection.scalar(text(f"SELECT version_num FROM {_TABLE}"))  # noqa: S608  # a constant
-    if found != HEAD:
+    # Revisions of other applications may have the same name.
+    if found != HEAD or not inspector.has_table(_FIRST_TABLE, own):
         _check_usable(connection, found)
     return found
 
@@ -79,7 +102,8 @@ def _check_usable(connection: Connection, found: str | None) -> None:
     # Imported late: a database at HEAD needs no list of all tables.
     from contentsvc_adapters.sql.schema.all_tables import metadata  # noqa: PLC0415
 
-    tables = set(inspect(connection).get_table_names())
+    inspector = inspect(connection)
+    tables = set(inspector.get_table_names(inspector.default_schema_name))
     is_sqlite = connection.dialect.name == "sqlite"
     # A PostgreSQL database may have the tables of its extensions.
     taken = tables if is_sqlite else tables & {_TABLE, *metadata.tables}
@@ -102,7 +126,7 @@ def _upgrade(connection: Connection) -> bool:
     if found is None:
         _create(connection)
         return True
-    _check_known(found)
+    check_known(found)
     # Imported late: this import takes longer than all other database work of a start.
     from alembic import command  # noqa: PLC0415
 
@@ -132,22 +156,3 @@ def _config() -> "Config":
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config
-
-
-def _check_known(found: str | None) -> None:
-    from alembic.script import ScriptDirectory  # noqa: PLC0415  # see above
-
-    scripts = ScriptDirectory.from_config(_config()).walk_revisions()
-    if found is None or found in {script.revision for script in scripts}:
-        return
-    if found.isdigit() and found < _OLDEST:
-        message = (
-            f"the database's schema is at revision {found}, which is too old for this version (it upgrades {_OLDEST} "
-            "and later): upgrade it with an earlier version of contentsvc first"
-        )
-        raise SchemaMismatch(message)
-    message = (
-        f"the database's schema is at revision {found}, which this version does not know (it knows {HEAD}): "
-        "a newer version of contentsvc has upgraded it; run that version, or restore the backup from before"
-    )
-    raise SchemaMismatch(message)

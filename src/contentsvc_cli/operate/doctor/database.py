@@ -18,10 +18,12 @@ from contentsvc_http.wiring.diagnostics import (
     HEAD,
     OWN_TABLES,
     RIGHT_FILE,
+    SPILLED,
     DatabaseInspector,
     DatabaseServer,
     FileState,
     Keys,
+    check_known,
     file_state,
     files_open_to_others,
     free_space,
@@ -36,6 +38,9 @@ _ENDS_WHAT_STANDS: Final = (17,)
 _LARGE_LOG: Final = 64 * 1024 * 1024
 _LITTLE_SPACE: Final = 1024**3
 _NO_SPACE: Final = 100 * 1024**2
+_TO_UTF8: Final = (
+    "back it up, and restore it into a database with the encoding UTF8 (docs/operations.md, Backup, has the commands)"
+)
 
 
 async def reach(settings: Settings, database: DatabaseInspector) -> tuple[Findings, str | None]:
@@ -123,9 +128,14 @@ async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findi
         return [found], "the database role lacks permissions"
     try:
         current = await database.revision()
+        if is_older(current):
+            await in_thread(partial(check_known, current))
     except SchemaMismatch as exc:
         sentence, _, advice = str(exc).partition("; ")
         return [fault(name, sentence, advice)], "the database cannot be used"
+    if current is not None and (encoding := (await database.server()).encoding) != "UTF8":
+        sentence = f"the database has the encoding {encoding}: deliveries with other characters are refused"
+        return [fault(name, sentence, _TO_UTF8)], None
     if current == HEAD:
         return [ok(name, f"revision {HEAD}, as this version needs it")], None
     if is_older(current):
@@ -195,15 +205,17 @@ def _why_not_writable(cause: sqlite3.Error) -> str:
     )
 
 
-async def disk(settings: Settings) -> Findings:
+async def disk(settings: Settings, database: DatabaseInspector) -> Findings:
     name = "disk"
     if not settings.is_sqlite:
-        return []
+        await database.check_room()
+        return [ok(name, f"the disk of the database's server has room for {decimal(SPILLED)} more")]
+    folder = settings.database_file.absolute().parent
     try:
-        free, total = await in_thread(partial(free_space, settings.database_file.absolute().parent))
+        free, total = await in_thread(partial(free_space, folder))
     except OSError as exc:
         return [skipped(name, "the folder does not exist" if exc.errno == errno.ENOENT else str(exc.strerror))]
-    sentence = f"{decimal(free)} of {decimal(total)} are free"
+    sentence = f"{decimal(free)} of {decimal(total)} are free in {folder}"
     advice = "free some disk space: when the disk is full, deliveries are answered with 503"
     if free < _NO_SPACE:
         return [fault(name, sentence, advice)]
@@ -218,6 +230,8 @@ async def key(database: DatabaseInspector) -> Findings:
     if keys.unreadable:
         sentence = f"{keys.source} does not decrypt {keys.unreadable} of {keys.tried} stored secrets"
         advice = "set CONTENTSVC_SECRET_KEY to the new key and the previous one: NEW,OLD"
+        if keys.unused_file is not None:
+            advice += f"; the file {keys.unused_file} may have it"
         return [fault(name, sentence, advice)]
     if keys.open_to_others:
         advice = f"chmod 600 {keys.source.removeprefix('the file ')}"

@@ -155,7 +155,7 @@ class _One:
         if day.refused:
             began = f"{stretch_at(self._now, _HOUR) - _HOUR:%H:%M}"
             sentence += (
-                f"; refused since {began} UTC: {hour.refused} of {hour.number}, in 24 h: {day.refused} of {day.number}"
+                f"; refused: {hour.refused} of {hour.number} since {began} UTC, {day.refused} of {day.number} in 24 h"
             )
         if day.refused and (failing or day.is_often_refused):
             is_fault = failing and (hour if hour.number else day).is_mostly_refused

@@ -14,8 +14,9 @@ from contentsvc_http.wiring.diagnostics import DatabaseInspector, open_as_it_is
 _T = TypeVar("_T")
 
 _ADVICE: Final = {
-    "database": "check CONTENTSVC_DATABASE_URL, that PostgreSQL runs, and that its limits on connections allow for all "
-    "nodes and a few commands",
+    "database": "check CONTENTSVC_DATABASE_URL, that PostgreSQL runs and has disk space, and that its limits on "
+    "connections allow for all nodes and a few commands",
+    "disk": "free some space on the disk of the database's server: until then, deliveries are answered with 503",
     "key": "docs/operations.md, The key, says how to make, keep and restore keys",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
@@ -57,7 +58,7 @@ class _Examination:
 
             tasks: list[asyncio.Task[Findings]] = [
                 group.create_task(self._if_usable("file", partial(database.file, settings), "database_url")),
-                group.create_task(self._if_usable("disk", partial(database.disk, settings), "database_url")),
+                group.create_task(self._disk(reached)),
                 read("key", partial(database.key, opened)),
                 group.create_task(self._engine(reached)),
                 read("runs", partial(work.runs, opened)),
@@ -95,7 +96,9 @@ class _Examination:
         advice = _FILE if name == "database" and self._settings.is_sqlite else _ADVICE.get(name, _OTHERWISE)
         self._report(f"checking {', '.join(self._under_way)}")
         try:
-            return await within(name, check, failed, limit_s=limit_s, advice=advice)
+            # A check that hangs knows no cause. Nothing else is looked at if the database hangs.
+            if_slow = advice if name == "database" else _OTHERWISE
+            return await within(name, check, failed, limit_s=limit_s, advice=advice, if_slow=if_slow)
         finally:
             self._under_way.remove(name)
             self._report(f"checking {', '.join(self._under_way) or 'the rest'}")
@@ -130,6 +133,12 @@ class _Examination:
         if why is not None:
             return [skipped("engine", why)]
         return await self._behind(reached, "engine", partial(work.engine, self._settings), LIMIT_S)
+
+    async def _disk(self, reached: "asyncio.Task[_Gate]") -> Findings:
+        check = partial(database.disk, self._settings, self._database)
+        if self._settings.is_sqlite:
+            return await self._if_usable("disk", check, "database_url")
+        return await self._behind(reached, "disk", check, LIMIT_S)
 
     async def _server(self) -> network.ServerCheck:
         # Three requests in sequence.

@@ -61,13 +61,17 @@ async def within(
     *,
     limit_s: float = LIMIT_S,
     advice: str | None = None,
+    if_slow: str | None = None,
 ) -> _T:
-    """Return the result of a check; if it fails or takes too long, what ``failed`` makes of this fault."""
+    """Return the result of a check; if it fails or takes too long, what ``failed`` makes of this fault.
+
+    ``advice`` is for a failure, ``if_slow`` for a timeout.
+    """
     try:
         async with asyncio.timeout(limit_s):
             return await check()
     except TimeoutError:
-        found = f"there was no answer within {limit_s:g} s"
+        return failed(fault(name, f"there was no answer within {limit_s:g} s", if_slow))
     except ContentServiceError as exc:
         found = str(exc)
     except Exception as exc:  # noqa: BLE001  # a failing check must not stop the others

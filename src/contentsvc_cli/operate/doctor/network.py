@@ -102,7 +102,8 @@ def _versions(at: str, status: HttpAnswer) -> Finding:
 
 async def _unanswered(address: BindAddress, at: str, status: Unanswered) -> Finding:
     if not status.refused:
-        return warning("server", f"no answer on {at}: {status.reason}", "find out which program uses the port")
+        advice = "if 'contentsvc serve' has just started, wait; otherwise, find out which program uses the port"
+        return warning("server", f"no answer on {at}: {status.reason}", advice)
 
     def try_() -> None:
         listen(address.host, address.port).close()
