@@ -105,7 +105,7 @@ class IdempotencyKeys:
             return None
         if len(names) > 1 or not _NAME.fullmatch(names[0]):
             raise Refused(400, {"error": _MALFORMED})
-        digest = _digest(request.url.path, scope["query_string"], await request.body())
+        digest = _digest(scope["path"], scope["query_string"], await request.body())
         return accepted(await self._idempotency.begin(key.prefix, names[0], digest))
 
     async def _execute(self, request: KeyedRequest, app: ASGIApp, scope: Scope, receive: Receive) -> StoredAnswer:
