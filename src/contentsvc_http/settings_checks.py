@@ -110,7 +110,10 @@ def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) ->
 
 
 def _is_address(url: str, *, without: str) -> bool:
-    """Check that a URL is HTTP, has a host, no query and no fragment, and matches the pattern ``without`` nowhere."""
+    """Check that a URL is HTTP, has a host, no query and no fragment, and matches the pattern ``without`` nowhere.
+
+    Its scheme is in lower case: whether cookies and requests are encrypted is decided by the beginning of the URL.
+    """
     try:
         parts = urlsplit(url)
         # Reading the port checks it.
@@ -118,7 +121,7 @@ def _is_address(url: str, *, without: str) -> bool:
     except ValueError:
         return False
     is_plain = not parts.query and not parts.fragment and not re.search(without, url)
-    return parts.scheme in {"http", "https"} and is_reachable and is_plain
+    return url.startswith(("http://", "https://")) and is_reachable and is_plain
 
 
 def trusted_proxies(_settings: object, _attribute: object, value: str) -> None:

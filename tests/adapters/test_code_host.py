@@ -301,6 +301,17 @@ async def test_a_token_is_not_sent_on_to_another_host(github: CodeHostServer, ho
         assert other.requests == []
 
 
+async def test_a_cookie_of_one_request_is_not_sent_with_another(github: CodeHostServer, host: RestCodeHost) -> None:
+    # One client serves all organizations: a session of one token would open private repositories to requests without.
+    body = b'{"id": 4242, "full_name": "acme/lighthouse"}'
+    github.fault = Fault(status=200, headers={"Set-Cookie": "session=of-this-token; Path=/"}, body=body)
+
+    await host.repository(REPOSITORY, token=TOKEN)
+    await host.repository(REPOSITORY, token=None)
+
+    assert [request.headers.get("cookie") for request in github.requests] == [None, None]
+
+
 async def test_silence_and_absence_end_in_time(github: CodeHostServer) -> None:
     hasty = RestCodeHost(github.api_url, timeout_s=0.2)
     github.fault = Fault(silent=True)

@@ -198,7 +198,7 @@ async def test_an_unknown_identity_is_refused_by_triggers_and_schedules(acme: Te
     assert await schedules.add(schedule)
     version = (await acme.hook()).version
 
-    for unknown in ("brand_unknown", foreign.id):
+    for unknown in ("brand_unknown", "no id", foreign.id):
         refused = no_such_brand(unknown)
         new = evolve(a_trigger(acme.id, 1), brand_identity_id=unknown)
         assert await triggers.add(new, checks_brand=True) == refused

@@ -107,6 +107,15 @@ def test_an_invalid_site_address_is_refused(text: str, reason: str) -> None:
     assert site.message("it").removeprefix("it ").startswith(tuple(reason.split("|")))
 
 
+@pytest.mark.parametrize("zone", ["{setting:>9999}", "{0}", "{setting.__class__}", "{"])
+def test_the_zone_of_an_address_is_quoted_and_never_a_template(zone: str) -> None:
+    # With a width of some gigabytes, a template of one line takes all memory.
+    site = read_site_address(f"http://[fe80::1%{zone}]/")
+
+    assert isinstance(site, Refusal)
+    assert f"'fe80::1%{zone}' is not, unless CONTENTSVC_SITE_HOSTS has that host" in site.message("it")
+
+
 @pytest.mark.parametrize(
     ("text", "site", "url"),
     [

@@ -23,6 +23,7 @@ from contentsvc_core.content.changelog.classify import Breaks, classify
 from contentsvc_core.content.changelog.markdown import inline, masked_line, safe_url
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean
+from contentsvc_core.content.changelog.select import breaks_of
 from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.forms import social_posts, write_content
 from contentsvc_core.content.packages import package_tag
@@ -261,6 +262,8 @@ def test_a_text_that_nearly_matches_is_read_at_once() -> None:
     assert min(seconds(is_prerelease, f"v1.0-rc{'1' * 24}x") for _ in range(2)) < _MOST
     for provider in PROVIDERS:
         assert min(seconds(partial(_read, provider), f"a{' ' * 20_000}b") for _ in range(2)) < _MOST
+    # No code host limits the tags of its deliveries: at 1 MB, the square of the length took minutes.
+    assert min(seconds(breaks_of, "1." * 30_000) for _ in range(2)) < _MOST
 
 
 @pytest.mark.slow("measures processor time over long texts")

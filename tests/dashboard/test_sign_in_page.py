@@ -201,6 +201,17 @@ async def test_signing_out_ends_the_session_and_not_only_the_cookie(world: ApiWo
     assert (await browsing.open(ROOT)).path == "/dashboard/sign-in"
 
 
+@pytest.mark.parametrize("host", ["acme.example:x", "acme.example:99999", "[::"])
+async def test_a_malformed_host_is_no_fault_of_the_server(world: ApiWorld, host: str) -> None:
+    # Strangers could fill the log with tracebacks.
+    stranger = Browsing(world)
+
+    page = await stranger.open(ROOT, headers={"Host": host})
+    refused = await stranger.open(f"{ROOT}/no-such-page", headers={"Host": host})
+
+    assert (page.status, refused.status) == (200, 404)
+
+
 @pytest.mark.parametrize(
     "headers",
     [

@@ -42,6 +42,8 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("BASE_URL", "http://x:99999", "CONTENTSVC_BASE_URL must be an address"),
         ("BASE_URL", "http://x/ a", "CONTENTSVC_BASE_URL must be an address"),
         ("BASE_URL", "http://[::1", "CONTENTSVC_BASE_URL must be an address"),
+        # The cookie of a session is for `https` alone if the address begins with that.
+        ("BASE_URL", "HTTPS://x.example", "CONTENTSVC_BASE_URL must be an address"),
         ("DATABASE_URL", "sqlite+aiosqlite:///x.db?cache=shared", "CONTENTSVC_DATABASE_URL takes no options"),
         ("BASE_URL", "https://", "CONTENTSVC_BASE_URL must be an address"),
         ("FAILED_LOG_ROWS_PER_MINUTE", "many", "CONTENTSVC_FAILED_LOG_ROWS_PER_MINUTE cannot be read"),

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from importlib.metadata import version
 from typing import Any, Final, Self, TypeAlias, TypeVar, final
 
@@ -96,6 +97,8 @@ class RestClient:
             },
             timeout=httpx.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s)),
             follow_redirects=False,
+            # No cookies: a session that the host begins for one token must not serve requests of other organizations.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             # Without TLS, do not load the system's certificates: that is slow.
             verify=self._api_url.scheme == "https",
             # No proxy, and no credentials from the environment.

@@ -177,5 +177,5 @@ def _unknown_brand(connection: Connection, automation: Trigger | Schedule) -> Re
     brand_id = automation.brand_identity_id
     if brand_id is None:
         return None
-    condition = is_own(brand_identities, automation.organization_id, brand_id)
-    return None if connection.scalar(select(exists().where(condition))) else no_such_brand(brand_id)
+    own = select(brand_identities.c.id).where(is_own(brand_identities, automation.organization_id, brand_id))
+    return no_such_brand(brand_id) if connection.scalar(own) is None else None

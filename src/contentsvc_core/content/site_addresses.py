@@ -133,9 +133,9 @@ def read_site_address(
     target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
     port = _PORTS[scheme] if port is None else port
     is_opened = SiteHost(host=host, port=port) in opened
-    refused = None if is_opened else _refused(host, port, in_brackets="[" in parts.netloc)
+    refused = None if is_opened else _refused(host, port, setting, in_brackets="[" in parts.netloc)
     if refused is not None:
-        return invalid(None, refused.format(setting=setting))
+        return invalid(None, refused)
     return SiteAddress(scheme=scheme, host=host, port=port, target=target, opened=is_opened)
 
 
@@ -166,11 +166,11 @@ def _host_and_port(entry: str) -> tuple[str, int | None] | None:
     return (host, port) if usable and port != 0 and parts.netloc == entry and "@" not in entry else None
 
 
-def _refused(host: str, port: int, *, in_brackets: bool) -> str | None:
+def _refused(host: str, port: int, setting: str, *, in_brackets: bool) -> str | None:
     number = _number(host)
     if number is not None:
         if not is_public(number):
-            return _not_public(host)
+            return _not_public(host, setting)
     elif (
         in_brackets
         or len(host) > _NAME_LIMIT
@@ -180,14 +180,14 @@ def _refused(host: str, port: int, *, in_brackets: bool) -> str | None:
         return "must name a host"
     elif "." not in host:
         # A single label names a machine of the local network.
-        return _not_public(host)
+        return _not_public(host, setting)
     if port not in _PORTS.values():
-        return f"must not name a port other than 80 and 443, unless {{setting}} has {host}:{port}"
+        return f"must not name a port other than 80 and 443, unless {setting} has {host}:{port}"
     return None
 
 
-def _not_public(host: str) -> str:
-    return f"must be the address of a public site, which '{host}' is not, unless {{setting}} has that host"
+def _not_public(host: str, setting: str) -> str:
+    return f"must be the address of a public site, which '{host}' is not, unless {setting} has that host"
 
 
 def _number(host: str) -> IPAddress | None:

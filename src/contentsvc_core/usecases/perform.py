@@ -12,7 +12,7 @@ from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.style_fields import options_of
 from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Chapter, Draft, Silence
 from contentsvc_core.errors import ContentServiceError
-from contentsvc_core.events.normalized import Push
+from contentsvc_core.events.normalized import Push, Release
 from contentsvc_core.ports import (
     Clock,
     ContentWriter,
@@ -45,6 +45,9 @@ from contentsvc_core.workflows.runs import (
 from contentsvc_core.workflows.triggers import Trigger
 
 _ERROR_LENGTH: Final = 500
+#: The longest tag of a post, in characters: a file's name, which git makes of a tag. Deliveries have no limit for tags,
+#: and public lists show them.
+_TAG_LENGTH: Final = 255
 NO_COMMIT: Final = "no commit matches the paths and scopes of the trigger"
 _NO_SITES: Final = "websites are not read here"
 #: The attempts of a costly writer. After them the fallback writes, so that the run ends with a post.
@@ -240,7 +243,7 @@ class Performer:
             status=order.status,
             created_at=now,
             updated_at=now,
-            release_tag=releases[0].tag_name if releases else None,
+            release_tag=_tag(releases[0]) if releases else None,
             occurred_at=order.occurred_at,
         )
         also = {each.key for each in order.companions} - {order.once}
@@ -310,6 +313,10 @@ def _cut(brief: Brief) -> Iterator[str]:
         )
 
 
+def _tag(release: Release) -> str:
+    return one_line(release.tag_name, _TAG_LENGTH)
+
+
 def _metadata(run: WorkflowRun, order: _Order, written: _WriterResult) -> dict[str, Any]:
     cause = run.cause
     brief = written.gathered.brief
@@ -320,7 +327,7 @@ def _metadata(run: WorkflowRun, order: _Order, written: _WriterResult) -> dict[s
         "scheduleId": cause.schedule_id if isinstance(cause, Generation) else None,
     }
     usage = written.draft.usage
-    tags = [release.tag_name for release in brief.announced]
+    tags = [_tag(release) for release in brief.announced]
     kinds = [cause.event.type] if isinstance(cause, Delivered) else sorted({event.type for event in events})
     return {
         **{name: value for name, value in started.items() if value is not None},

@@ -223,4 +223,4 @@ def not_here() -> Refused:
 
 def _base_url(request: Request[Any, Any, Any]) -> str:
     host = request.headers.get("Host", "")
-    return f"{request.url.scheme}://{host}" if _HOST.fullmatch(host) else ""
+    return f"{request.scope['scheme']}://{host}" if _HOST.fullmatch(host) else ""

@@ -121,7 +121,7 @@ async def show(session: Visitor, integration_id: FromPath[str]) -> Response[Any]
 
 @sent([f"{ROOT}/integrations/{{integration_id:str}}/{verb}" for verb in ("enable", "disable")], page=show)
 async def switch(session: Visitor, integration_id: FromPath[str]) -> Response[Any]:
-    enabled = session.request.url.path.endswith("/enable")
+    enabled = session.request.scope["path"].endswith("/enable")
     integration = await shown_integration(session, integration_id)
     switched = session.app.stores.directory.enable_integration(session.organization_id, integration.id, enabled=enabled)
     found(await switched, UNKNOWN_INTEGRATION)

@@ -173,7 +173,7 @@ async def shown(session: Visitor, post_id: FromPath[str]) -> Response[Any]:
 async def set_status(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Response[Any]:
     await counting.count(session, *EDITING)
     seen = form.text("seen")
-    publishes = session.request.url.path.endswith("/publish")
+    publishes = session.request.scope["path"].endswith("/publish")
     done = await session.app.post_editor.change(
         session.organization_id,
         post_id,

@@ -170,8 +170,9 @@ def _error_page(request: Request[Any, Any, Any], status: int, text: str) -> Temp
     sent = request.method not in READING
     # The page of a form whose object is gone, as after a second click on "Delete", is gone, too.
     form = sent_from(request) if sent and status != _NOT_FOUND else ""
-    section, path, name, _ = _section_of(request.url.path)
-    if not path or (f"{ROOT}{path}" == request.url.path and not request.url.query):
+    requested = request.scope["path"]
+    section, path, name, _ = _section_of(requested)
+    if not path or (f"{ROOT}{path}" == requested and not request.scope["query_string"]):
         path, name = "", "the overview"
     if session is None:
         path, name = "", "the dashboard"

@@ -286,7 +286,9 @@ def sign_in_for(request: Request[Any, Any, Any]) -> str:
 
 def asked_page(request: Request[Any, Any, Any]) -> str:
     """Return the address of the requested page, or of the page of a sent form; empty: no page of the dashboard."""
-    page = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    # Not by the framework's URL, which a client with a malformed Host makes unreadable.
+    query = request.scope["query_string"].decode("latin-1")
+    page = f"{request.scope['path']}?{query}" if query else request.scope["path"]
     if request.method != "GET" or is_script(request):
         page = f"{ROOT}{sent_from(request)}"
     return page if own_page(page) else ""

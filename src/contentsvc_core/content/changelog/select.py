@@ -181,7 +181,7 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
 
 
 def breaks_of(tag: str) -> Breaks:
-    match = _VERSION.search(tag)
+    match = _VERSION.search(tag[-300:])  # the pattern reads to the end from each version: the square of a tag's length
     if match is None or int(match["patch"] or 0):
         return Breaks.NOT
     steps = {(True, False): Breaks.MAJOR, (False, True): Breaks.EARLY}
