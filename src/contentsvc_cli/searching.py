@@ -25,12 +25,12 @@ _AGO: Final = late(r"([1-9][0-9]{0,4})([mhdw])", re.ASCII)
 _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def _since(_: click.Context, __: click.Parameter, value: str) -> str:
+def _time(_: click.Context, option: click.Parameter, value: str) -> str:
     ago = _AGO.fullmatch(value.strip())
     if ago is None:
-        at = read_time("since", value)
+        at = read_time(option.human_readable_name, value)
         if isinstance(at, Refusal):
-            misused(f"{at.message('--since')}, and no age, such as 30m, 2h, 3d or 1w")
+            misused(f"{at.message(option.opts[0])}, and no age, such as 30m, 2h, 3d or 1w")
         return value
     return iso_ms(datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])}))
 
@@ -38,9 +38,12 @@ def _since(_: click.Context, __: click.Parameter, value: str) -> str:
 SINCE: Final = click.option(
     "--since",
     default="",
-    callback=_since,
+    callback=_time,
     metavar="TIME",
     help="Only newer rows: since 30m, 2h, 3d or 1w ago, a date, or a time (with Z or an offset).",
+)
+UNTIL: Final = click.option(
+    "--until", default="", callback=_time, metavar="TIME", help="Only rows before this time, written as in --since."
 )
 HITS: Final = click.option(
     "--limit",

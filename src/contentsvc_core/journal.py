@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Any, Final, Literal, TypedDict, final
+from zoneinfo import ZoneInfo
 
 from attrs import asdict, evolve
 
@@ -12,12 +13,13 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.events.wire import event_body
 from contentsvc_core.identifiers import is_own_id
 from contentsvc_core.lists.pagination import how_many_fit
-from contentsvc_core.lists.parameters import all_read, bad_query, choices, listed
+from contentsvc_core.lists.parameters import all_read, bad_query, choices, listed, read_time
 from contentsvc_core.received import Received
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.timestamps import is_within, iso_ms
 from contentsvc_core.values import Value
+from contentsvc_core.zones import DEFAULT_ZONE
 
 UNKNOWN_LOG: Final = Refusal(RefusalKind.NOT_FOUND, "Webhook log not found")
 _MINUTE: Final = timedelta(minutes=1)
@@ -202,19 +204,35 @@ class LogQuery(Value, frozen=True, kw_only=True):
 
     integration_ids: tuple[str, ...] = ()
     statuses: tuple[LogStatus, ...] = ()
+    #: Only entries from ``since`` on and before ``until``; ``None``: no limit.
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def finds(self, entry: LogLine) -> bool:
+        return (
+            (not self.integration_ids or entry.integration_id in self.integration_ids)
+            and (not self.statuses or entry.status in self.statuses)
+            and is_within(entry.created_at, self.since, self.until)
+        )
 
 
-def read_log_query(parameters: Mapping[str, str]) -> LogQuery | Refusal:
-    """Read the comma lists ``integrationId`` and ``status``; an empty list means all.
+def read_log_query(parameters: Mapping[str, str], zone: ZoneInfo = DEFAULT_ZONE) -> LogQuery | Refusal:
+    """Read the comma lists ``integrationId`` and ``status``, and the times ``since`` and ``until``; empty: no filter.
 
-    An unknown integration is valid, since entries outlive integrations.
+    An unknown integration is valid, since entries outlive integrations. Times without an offset are those of ``zone``.
     """
     integration_ids = listed(parameters.get("integrationId", ""))
     for id_ in integration_ids:
         if not is_own_id(id_):
             return bad_query("integrationId", f"'{one_line(id_, 64)}' is unknown")
     statuses = choices("status", parameters.get("status", ""), LogStatus)
-    return all_read(LogQuery, integration_ids=integration_ids, statuses=statuses)
+    return all_read(
+        LogQuery,
+        integration_ids=integration_ids,
+        statuses=statuses,
+        since=read_time("since", parameters.get("since", ""), zone),
+        until=read_time("until", parameters.get("until", ""), zone),
+    )
 
 
 def retention_cutoff(retention_days: int, now: datetime) -> datetime:

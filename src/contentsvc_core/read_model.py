@@ -5,7 +5,7 @@ from attrs import field, frozen
 
 from contentsvc_core.journal import Direction, LogLine, LogOutcome, LogStatus
 from contentsvc_core.text import storable
-from contentsvc_core.timestamps import EPOCH
+from contentsvc_core.timestamps import EPOCH, is_within
 from contentsvc_core.values import Value
 
 #: The lengths of the stretches of time for counts of log entries.
@@ -24,7 +24,9 @@ class LogSearch:
     outcomes: tuple[LogOutcome, ...] = field(converter=tuple[LogOutcome, ...], default=())
     #: ``None``: deliveries, and the calls and messages of the service.
     direction: Direction | None = None
+    #: Only entries from ``since`` on and before ``until``; ``None``: no limit.
     since: datetime | None = None
+    until: datetime | None = None
     #: Only entries whose title has this word between spaces: the event in ``Filtered push event``.
     event: str = field(converter=storable, default="")
     #: Only entries with this text in title, delivery id, error or reason, without the case of ASCII letters.
@@ -45,7 +47,7 @@ class LogSearch:
             and (not self.statuses or entry.status in self.statuses)
             and (not self.outcomes or entry.outcome in self.outcomes)
             and self.direction in {None, entry.direction}
-            and (self.since is None or entry.created_at >= self.since)
+            and is_within(entry.created_at, self.since, self.until)
             and self.event_word in entry.title
             and any(self.folded_text in folded(text) for text in texts if text is not None)
         )

@@ -30,6 +30,11 @@ def read_iso(text: str) -> datetime | None:
     return at if _FIRST <= at < _LAST else None
 
 
+def is_within(at: datetime, since: datetime | None, until: datetime | None) -> bool:
+    """Return whether ``at`` is ``since`` or later, and before ``until``; ``None``: no limit."""
+    return (since is None or at >= since) and (until is None or at < until)
+
+
 def to_ms(at: datetime) -> int:
     """Return the whole milliseconds since 1970-01-01T00:00Z, for a store; raise ``TypeError`` without a time zone."""
     return (at - EPOCH) // MILLISECOND

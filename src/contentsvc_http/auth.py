@@ -21,7 +21,7 @@ async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, 
         raise Refused(401, {"error": "Missing API key"}, _CHALLENGE)
     key = await presented_key(request, authenticator)
     if key is None:
-        raise Refused(401, {"error": "Invalid API key"}, _CHALLENGE)
+        raise Refused(401, {"error": _fault(request.headers.getall("Authorization"))}, _CHALLENGE)
     if scope is not None and scope not in key.scopes:
         # RFC 6750, section 3.1.
         challenge = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope.value}"'}
@@ -46,6 +46,15 @@ async def _find_key(headers: Sequence[str], authenticator: Authenticator) -> Api
     # RFC 9110, section 11.1: the scheme's case does not matter.
     scheme, _, presented = headers[0].partition(" ")
     return await authenticator.authenticate(presented.strip(" ")) if scheme.lower() == "bearer" else None
+
+
+def _fault(headers: Sequence[str]) -> str:
+    if len(headers) != 1:
+        return "Repeated Authorization header: send it once"
+    scheme, _, presented = headers[0].partition(" ")
+    if scheme.lower() != "bearer":
+        return "Missing scheme 'Bearer': send 'Authorization: Bearer' and the API key"
+    return "Invalid API key" if presented.strip(" ") else "Missing API key"
 
 
 #: At most one task per key; the event loop keeps only weak references to tasks.

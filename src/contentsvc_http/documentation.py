@@ -55,7 +55,12 @@ _MAX_INT32: Final = 2**31 - 1
 #: Schema description of the framework's own 400 response. ``/v1`` validates by itself, so this response never occurs.
 _FRAMEWORKS: Final = "Validation Exception"
 _SCHEMA: Final = "#/components/schemas/"
-_PAYLOAD: Final = f"{_SCHEMA}LogPayload"
+#: An object of any shape: clients in Rust and Kotlin demand the fields of all schemas of a choice at once.
+_PAYLOAD: Final = {
+    "oneOf": [{"type": "object", "additionalProperties": True}, {"type": "null"}],
+    "description": "The event of a delivery, a call to a code host, or a message. Its shape is one of `LogPayload`. "
+    "Null: nothing is stored.",
+}
 #: Names of choices that generated clients do not compile with: a class of .NET, and a keyword of Rust and PHP.
 _RENAMED: Final = {"ContentType": "PostContentType", "Match": "SignatureMatch"}
 #: Keywords of a field that differ from those of its type.
@@ -207,8 +212,7 @@ def _as_specified(app: Litestar, document: dict[str, Any]) -> dict[str, Any]:
     components = document["components"]
     schemas = {**WEBHOOK_SCHEMAS, **{name: _timed(schema) for name, schema in components["schemas"].items()}}
     schemas |= message_schemas(schemas["PostBody"])
-    # Some generators take null only if the schema itself has it.
-    schemas["LogBody"]["properties"]["payload"] = {"$ref": _PAYLOAD}
+    schemas["LogBody"]["properties"]["payload"] = _PAYLOAD
     # Unix milliseconds.
     schemas["RateLimitedBody"]["properties"]["reset"]["format"] = "int64"
     for path, item in document["paths"].items():
@@ -319,8 +323,10 @@ def _named(value: Any, schemas: dict[str, Any]) -> Any:  # noqa: ANN401  # any p
             assert set(known[fields]) == set(value[fields]), f"two types have the name {name}"
             reference = {"$ref": f"{_SCHEMA}{name}"}
             return {"allOf": [reference], **beside} if beside else reference
-        case {"title": str(name), "anyOf": [*choices]} if {"type": "null"} not in choices:
-            schemas[name] = dict(value)
+        case {"title": str(name), "anyOf": [{"type": "integer"}, {"type": "string"} as text]}:
+            # Numbers are accepted, too. Clients in PHP, Rust and Kotlin have no type for a choice of a number and a
+            # text, and would send an empty object.
+            schemas[name] = {**{key: value[key] for key in value if key != "anyOf"}, **text}
             return {"$ref": f"{_SCHEMA}{name}"}
         case dict():
             return {key: _named(part, schemas) for key, part in cast("dict[str, Any]", value).items()}

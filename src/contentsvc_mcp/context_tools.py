@@ -26,10 +26,12 @@ QUERY: Final = (
 BEFORE: Final = "Cursor: the 'next' of the previous answer. Leave it out to start with the newest."
 OFFSET: Final = "Where to continue reading, in characters: the 'nextOffset' of the previous answer."
 SINCE: Final = "Only items from this date or time (ISO 8601) or later, for example 2026-11-22."
+UNTIL: Final = "Only items before this date or time (ISO 8601)."
 INVALID_CURSOR: Final = "Invalid before: send the next of a previous answer of this tool"
 
 Limit = Annotated[int, Meta(ge=1, le=MOST_HITS, description="Maximum number of items.")]
 Since = Annotated[str, Meta(max_length=64, description=SINCE)]
+Until = Annotated[str, Meta(max_length=64, description=UNTIL)]
 Before = Annotated[str, Meta(max_length=100, description=BEFORE)]
 Offset = Annotated[int, Meta(ge=0, le=10**9, description=OFFSET)]
 Query = Annotated[str, Meta(max_length=QUERY_LIMIT, description=QUERY)]

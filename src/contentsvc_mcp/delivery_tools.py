@@ -10,13 +10,14 @@ from contentsvc_core.application import Application
 from contentsvc_core.content.posts import Post, post_body
 from contentsvc_core.journal import Direction, ListedEntry, LogStatus
 from contentsvc_core.lists.cursors import Cursor, written_cursor
+from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.search.excerpts import record_hit_body
 from contentsvc_core.text import one_line
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.workflows.runs import ListedRun
-from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, read_before
-from contentsvc_mcp.toolbox import ToolAnswer, ToolRefused, chosen, tool
+from contentsvc_mcp.context_tools import Before, HitBody, Next, Notice, Since, Until, read_before
+from contentsvc_mcp.toolbox import ToolAnswer, ToolRefused, accepted, chosen, tool
 
 _MOST: Final = 50
 #: Maximum number of log entries shown for one delivery; a delivery has several if it was sent again.
@@ -41,6 +42,8 @@ class ListDeliveries(Struct, forbid_unknown_fields=True, rename="camel"):
             description="Only deliveries with this text in title, delivery id, error or reason; empty: all.",
         ),
     ] = ""
+    since: Since = ""
+    until: Until = ""
     limit: Annotated[int, Meta(ge=1, le=_MOST, description="Maximum number of items.")] = 20
     before: Before = ""
 
@@ -134,6 +137,8 @@ async def list_deliveries(app: Application, key: ApiKey, arguments: ListDeliveri
         direction=Direction.INCOMING,
         event=arguments.event,
         text=arguments.text.strip(),
+        since=accepted(read_time("since", arguments.since)),
+        until=accepted(read_time("until", arguments.until)),
     )
     organization_id, before = key.organization_id, read_before(arguments.before)
     entries = await app.shares.lists(

@@ -140,6 +140,8 @@ async def test_deliveries_are_listed_and_found_by_how_they_ended(busy: Caller) -
         assert [each["deliveryId"] for each in listed] == ["d-3", "d-2", "d-1"]
         assert len((await agent("list_deliveries", event="push"))["untrusted"]["deliveries"]) == 2
         assert (await agent("list_deliveries", statuses=["failed"]))["untrusted"]["deliveries"] == []
+        for wrong in ({"since": "2100-01-01"}, {"until": "2026-01-01"}):
+            assert (await agent("list_deliveries", **wrong))["untrusted"]["deliveries"] == []
         (entry,) = (await agent("list_deliveries", text="D-3"))["untrusted"]["deliveries"]
     assert entry["title"] == "Processed release event"
     assert entry["repositoryId"] == str(busy.repository_id)

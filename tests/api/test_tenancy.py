@@ -3,7 +3,7 @@
 import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from sqlalchemy import Connection, select
@@ -155,6 +155,9 @@ async def test_lists_have_no_object_of_another_organization(world: ApiWorld) -> 
         assert not any(foreign[path] in text for text in texts), path
 
 
+_NO_SCHEME: Final = "Missing scheme 'Bearer': send 'Authorization: Bearer' and the API key"
+
+
 async def test_every_operation_needs_a_key_with_the_scope_for_it(world: ApiWorld) -> None:
     reader, writer = await world.caller("Reader", Scope.READ), await world.caller("Writer", Scope.WRITE)
 
@@ -162,7 +165,9 @@ async def test_every_operation_needs_a_key_with_the_scope_for_it(world: ApiWorld
         where = _PARAMETER.sub("x", path)
         missing = await world.send(method, where)
         wrong = await world.send(method, where, headers={"Authorization": "Bearer csk_0000000000_" + "x" * 40})
-        for answer, error in ((missing, "Missing API key"), (wrong, "Invalid API key")):
+        unnamed = await world.send(method, where, headers={"Authorization": "csk_0000000000_" + "x" * 40})
+        answers = {"Missing API key": missing, "Invalid API key": wrong, _NO_SCHEME: unnamed}
+        for error, answer in answers.items():
             assert (answer.status_code, answer.json()) == (401, {"error": error}), f"{method} {path}"
             assert answer.headers["WWW-Authenticate"] == "Bearer"
         unfit, scope = (

@@ -57,6 +57,7 @@ async def test_the_log_is_listed_newest_first_with_the_specified_fields(world: A
     assert await logs(acme, integrationId=acme.connection.integration.id) == [processed]
     # An unknown integration, or that of another organization, has no entries here.
     assert await logs(await world.caller("Other"), integrationId=acme.connection.integration.id) == []
+    assert await logs(acme, since=pending["createdAt"], until=failed["createdAt"]) == [pending]
     second = (await acme("GET", PATH, params={"limit": "2", "page": "2"})).json()
     assert second["logs"] == [processed]
     assert (second["pagination"]["previousPage"], second["pagination"]["totalItems"]) == (1, 3)
@@ -158,7 +159,7 @@ async def test_the_entries_of_a_filter_are_counted_and_not_replayed(acme: Caller
         (await acme("GET", f"{PATH}/replay", params=parameters)).json()
         for parameters in (
             {},
-            {"outcomes": "processed,refused", "since": "2026-01-01"},
+            {"outcomes": "processed,refused", "since": "2026-01-01", "until": "2999-01-01"},
             {"outcomes": ["processed", "refused"]},
             {"statuses": "failed"},
             {"event": "release"},
@@ -172,7 +173,13 @@ async def test_the_entries_of_a_filter_are_counted_and_not_replayed(acme: Caller
     ]
     assert not any(count["more"] for count in counts)
     assert len(await logs(acme)) == 2
-    for parameters in ({"outcomes": "lost"}, {"statuses": "lost"}, {"integrationId": "no id"}, {"since": "yesterday"}):
+    for parameters in (
+        {"outcomes": "lost"},
+        {"statuses": "lost"},
+        {"integrationId": "no id"},
+        {"since": "yesterday"},
+        {"until": "later"},
+    ):
         wrong = await acme("GET", f"{PATH}/replay", params=parameters)
         assert (wrong.status_code, next(iter(parameters)) in wrong.text) == (400, True), wrong.text
 

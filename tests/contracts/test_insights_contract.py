@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from attrs import evolve
-from contract_values import CHECKING, IDS, Tenant, a_post, later, push, release, take, tenant
+from contract_values import CHECKING, IDS, Tenant, a_post, in_batches, later, push, release, take, tenant
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.builders import an_entry
@@ -81,6 +81,7 @@ def _plainly(search: LogSearch, entry: LogEntry) -> bool:
         and (not search.outcomes or entry.outcome in search.outcomes)
         and (search.direction is None or entry.direction is search.direction)
         and (search.since is None or entry.created_at >= search.since)
+        and (search.until is None or entry.created_at < search.until)
         and (not search.event or f" {search.event} " in entry.title)
         and any(text.search(each) for each in texts)
     )
@@ -93,6 +94,7 @@ _SEARCHES = st.builds(
     outcomes=st.one_of(st.just([]), st.lists(st.sampled_from(LogOutcome), unique=True)),
     direction=st.sampled_from([None, *Direction]),
     since=st.one_of(st.none(), st.integers(0, 300).map(lambda hours: later(hours=hours))),
+    until=st.one_of(st.none(), st.integers(0, 300).map(lambda hours: later(hours=hours))),
     event=st.sampled_from(["", "", "", "push", "release", "PUSH", "ping", "pus", "push_release", " "]),
     text=st.one_of(
         st.just(""),
@@ -140,6 +142,41 @@ async def test_cursors_lead_through_the_whole_log(acme: Tenant, log: list[LogEnt
     nowhere = Cursor(at=later(days=98), id="")
     assert len(await acme.stores.read_model.log(acme.id, search, limit=99, after=nowhere)) > 0
     assert list(await acme.stores.read_model.log(acme.id, search, limit=99, before=nowhere)) == read
+
+
+@pytest.mark.slow("a short campaign over generated changes")
+@settings(_reading, max_examples=25)
+@given(
+    data=st.data(),
+    limit=st.integers(1, 9),
+    search=st.sampled_from([LogSearch(), LogSearch(integration_ids=["int_0", "int_1"]), LogSearch(text="push")]),
+)
+async def test_cursors_neither_miss_nor_repeat_an_entry_that_exists_throughout(
+    acme: Tenant, data: st.DataObject, limit: int, search: LogSearch
+) -> None:
+    """Between two pages, entries are added at any time and swept. Each entry that stays is read once."""
+    acme = await tenant(acme.stores, IDS.new_id("walked"))
+    there = [_entry(acme.id, number) for number in range(30)]
+    await in_batches(map(acme.stores.journal.append, there))
+    read: list[ListedEntry] = []
+    cursor: Cursor | None = None
+    while part := await acme.stores.read_model.log(acme.id, search, limit=limit, before=cursor):
+        read += part
+        cursor = Cursor.of(part[-1])
+        for hours in data.draw(st.lists(st.integers(-5, 100), max_size=3)):
+            added = evolve(_entry(acme.id, hours % 30), created_at=later(hours=hours))
+            # A walk that never ends would prove nothing.
+            if len(read) < 60:
+                await acme.stores.journal.append(added)
+        if data.draw(st.booleans()):
+            swept = later(hours=data.draw(st.integers(-5, 40)))
+            await acme.stores.journal.sweep(acme.id, before=swept, limit=data.draw(st.integers(1, 9)))
+
+    kept = {entry.id for entry in await acme.stores.journal.entries(acme.id)}
+    expected = sorted((each for each in there if each.id in kept and search.finds(each)), key=Cursor.of, reverse=True)
+    ids = [entry.id for entry in read]
+    assert len(ids) == len(set(ids))
+    assert [id_ for id_ in ids if id_ in {each.id for each in expected}] == [each.id for each in expected]
 
 
 async def test_the_newest_entry_of_each_integration_is_found(acme: Tenant, log: list[LogEntry]) -> None:

@@ -1,8 +1,10 @@
 """``Journal``: pages of the log, and one entry found."""
 
+from datetime import timedelta
 from itertools import product
 
 import pytest
+from attrs import evolve
 from contract_values import ALL_BYTES, CHECKING, IDS, Tenant, later, push, tenant
 from tests.builders import an_entry
 
@@ -61,6 +63,20 @@ async def test_pages_partition_the_log(acme: Tenant, log: list[LogEntry]) -> Non
             acme.id, query, PageRequest(limit=5, page=last + 1), max_bytes=ALL_BYTES
         )
         assert beyond == invalid_page(last + 1, last)
+
+
+async def test_pages_of_a_list_with_an_end_do_not_move_while_entries_arrive(acme: Tenant, log: list[LogEntry]) -> None:
+    until = log[0].created_at + timedelta(milliseconds=1)
+    read: list[LogEntry] = []
+    for number in (1, 2, 3):
+        page = await acme.stores.journal.page(
+            acme.id, LogQuery(until=until), PageRequest(limit=5, page=number), max_bytes=ALL_BYTES
+        )
+        assert not isinstance(page, Refusal)
+        read += page[0]
+        await acme.stores.journal.append(evolve(_entry(acme.id, number), created_at=until))
+
+    assert read == log
 
 
 async def test_an_entry_is_found_where_it_belongs(acme: Tenant, log: list[LogEntry]) -> None:

@@ -24,6 +24,16 @@ _INTEGRATIONS: Final = ("int_0", "int_1", "int_2")
 _BRANDS: Final = ("brand_0", "brand_1")
 #: The fixture is built once for all examples, which only read.
 _reading = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+#: The hours of most entries, after the start.
+_HOURS: Final = (0, 1, 2, 23, 24, 25, 47, 72, 30 * 24 - 1, 30 * 24, 200 * 24, 201 * 24)
+#: The first or the last time of a list: at entries, between them, and before and after all of them.
+_LIMITS = st.none() | st.sampled_from(
+    [
+        START + timedelta(hours=hours, milliseconds=ms)
+        for hours in (-30 * 24, *_HOURS, 400 * 24, 500 * 24)
+        for ms in (0, 1, 2, 10, 11, 3_599_999)
+    ]
+)
 _PAGES = st.builds(
     PageRequest,
     limit=st.sampled_from([1, 2, 7, 10, 50, 100]),
@@ -41,9 +51,8 @@ class _Listed(Protocol):
 
 def _times(chance: random.Random) -> list[datetime]:
     """Return times that are dense in some hours and months apart elsewhere; some are equal."""
-    hours = [0, 1, 2, 23, 24, 25, 47, 72, 30 * 24 - 1, 30 * 24, 200 * 24, 201 * 24]
     times = [
-        START + timedelta(hours=chance.choice(hours), milliseconds=chance.choice([0, 1, 3_599_999, 10, 10]))
+        START + timedelta(hours=chance.choice(_HOURS), milliseconds=chance.choice([0, 1, 3_599_999, 10, 10]))
         for _ in range(_NUMBER - 1)
     ]
     # A single time, far from all others.
@@ -138,17 +147,28 @@ def _within(request: PageRequest, expected: Sequence[Any]) -> PageRequest:
     request=_PAGES,
     integrations=st.lists(st.sampled_from([*_INTEGRATIONS, "int_unknown"]), unique=True),
     statuses=st.lists(st.sampled_from(LogStatus), unique=True),
+    since=_LIMITS,
+    until=_LIMITS,
 )
-async def test_a_page_of_the_log_is_cut_out_of_the_whole(
-    acme: Tenant, log: Sequence[LogEntry], request: PageRequest, integrations: list[str], statuses: list[LogStatus]
+async def test_a_page_of_the_log_is_cut_out_of_the_whole(  # noqa: PLR0917  # the values of a query
+    acme: Tenant,
+    log: Sequence[LogEntry],
+    request: PageRequest,
+    integrations: list[str],
+    statuses: list[LogStatus],
+    since: datetime | None,
+    until: datetime | None,
 ) -> None:
     expected = [
         entry
         for entry in log
-        if (not integrations or entry.integration_id in integrations) and (not statuses or entry.status in statuses)
+        if (not integrations or entry.integration_id in integrations)
+        and (not statuses or entry.status in statuses)
+        and (since is None or since <= entry.created_at)
+        and (until is None or entry.created_at < until)
     ]
     folded = _within(request, expected)
-    query = LogQuery(integration_ids=tuple(integrations), statuses=tuple(statuses))
+    query = LogQuery(integration_ids=tuple(integrations), statuses=tuple(statuses), since=since, until=until)
 
     assert await acme.stores.journal.page(acme.id, query, folded, max_bytes=ALL_BYTES) == _cut(expected, folded)
 

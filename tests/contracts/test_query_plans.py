@@ -300,7 +300,12 @@ async def _finding(shelf: Shelf) -> None:
 
 def _searching(shelf: Shelf) -> LogSearch:
     return LogSearch(
-        integration_ids=[shelf.acme.integration.id], statuses=[LogStatus.SUCCESS], event="push", text="PROCESSED"
+        integration_ids=[shelf.acme.integration.id],
+        statuses=[LogStatus.SUCCESS],
+        event="push",
+        text="PROCESSED",
+        since=later(days=1),
+        until=later(days=8),
     )
 
 
@@ -320,6 +325,16 @@ _CALLS: Final[dict[str, Callable[[Shelf], Awaitable[object]]]] = {
         LogQuery(integration_ids=(shelf.acme.integration.id,), statuses=(LogStatus.SUCCESS,)),
         _DEEP,
         max_bytes=ALL_BYTES,
+    ),
+    # Both ends are inside an hour.
+    "page of the log by times": lambda shelf: shelf.stores.journal.page(
+        shelf.acme.id,
+        LogQuery(statuses=(LogStatus.SUCCESS,), since=later(days=2, minutes=7), until=later(days=18, minutes=7)),
+        _DEEP,
+        max_bytes=ALL_BYTES,
+    ),
+    "first page of the log by times": lambda shelf: shelf.stores.journal.page(
+        shelf.acme.id, LogQuery(since=later(days=2)), PageRequest(), max_bytes=ALL_BYTES
     ),
     "log entry by the id of an event": lambda shelf: shelf.stores.journal.entry(shelf.acme.id, shelf.processed),
     "log entry by an id with a time": _timed,

@@ -1,7 +1,8 @@
 """The webhook log: entries, their wire form, queries, and the budget for failures."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -33,7 +34,7 @@ _PUSH: Final = Push(
     ref="refs/heads/main", branch="main", commits=(), head_commit=HeadCommit(id="a" * 40, message="feat: x")
 )
 
-
+NO_TIME: Final = "no date and no time, such as 2026-11-22 or 2026-11-22T08:30:00Z"
 _PUSH_DATA: Final[dict[str, Any]] = {
     "ref": "refs/heads/main",
     "branch": "main",
@@ -104,9 +105,26 @@ def test_a_query_without_values_means_all() -> None:
     )
 
 
+def test_times_of_a_query_are_those_of_its_zone_without_an_offset() -> None:
+    read = read_log_query({"since": "2026-01-02", "until": "2026-01-02T08:30:00Z"}, ZoneInfo("Asia/Tokyo"))
+
+    assert read == LogQuery(since=datetime(2026, 1, 1, 15, tzinfo=UTC), until=datetime(2026, 1, 2, 8, 30, tzinfo=UTC))
+
+
+def test_a_query_finds_entries_from_its_first_time_on_and_before_its_last() -> None:
+    at, after = ENTRY.created_at, ENTRY.created_at + timedelta(milliseconds=1)
+
+    for query in (LogQuery, LogSearch):
+        assert query(since=at, until=after).finds(ENTRY)
+        assert not query(since=after).finds(ENTRY)
+        assert not query(until=at).finds(ENTRY)
+
+
 @pytest.mark.parametrize(
     ("parameters", "error"),
     [
+        ({"since": "yesterday"}, f"Invalid since: 'yesterday' is {NO_TIME}"),
+        ({"until": "1e3"}, f"Invalid until: '1e3' is {NO_TIME}"),
         ({"status": "lost"}, "Invalid status: 'lost' is not one of success, failed, pending"),
         ({"integrationId": "int_1,no id"}, "Invalid integrationId: 'no id' is unknown"),
         ({"integrationId": "x" * 65}, f"Invalid integrationId: '{'x' * 63}…' is unknown"),

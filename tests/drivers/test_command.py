@@ -312,6 +312,8 @@ def test_lists_are_limited_filtered_and_mention_further_rows(folder: Path) -> No
     assert len(command("log", "list", "--event", "push", "--since", "1h")) == 3
     assert command("log", "list", "--event", "release") == []
     assert command("log", "list", "--since", "2999-01-01") == []
+    assert len(command("log", "list", "--since", "1h", "--until", "2999-01-01")) == 3
+    assert command("log", "list", "--until", "1h") == []
     assert len(command("run", "list", "--status", "pending", "--limit", "2")) == 2
     assert command("run", "list", "--status", "completed") == []
     since = error("log", "list", "--since", "yesterday", code=2)

@@ -102,12 +102,25 @@ def test_posts_are_listed_edited_published_and_deleted(machine: Machine) -> None
 def test_the_log_and_the_runs_are_read_and_repeated(machine: Machine) -> None:
     entry = machine.json("log", "list", "--status", "success")[-1]
     assert entry["referenceId"] == DELIVERY
-    assert "feat: a lamp" in machine.run("log", "list").stdout
+    assert "feat: a lamp" in machine.run("log", "list", "--since", "1h", "--until", "2999-01-01").stdout
+    assert machine.json("log", "list", "--until", "1h") == []
     shown = machine.json("log", "show", entry["id"])
     assert (shown["payload"]["event"], shown["outcome"]) == ("push", "processed")
     assert machine.json("log", "replay", "--outcome", "processed", "--request", "r-1")["runs"] == 1
     assert machine.json("log", "replay", "--outcome", "processed", "--request", "r-1")["replayed"] == 0
-    counted = machine.json("log", "replay", "--outcome", "processed", "--event", "push", "--since", "1h", "--dry-run")
+    counted = machine.json(
+        "log",
+        "replay",
+        "--outcome",
+        "processed",
+        "--event",
+        "push",
+        "--since",
+        "1h",
+        "--until",
+        "2999-01-01",
+        "--dry-run",
+    )
     assert counted == {"replayable": 1, "notKept": 0, "more": False}
     (found,) = machine.json("context", "search", "lamp", "--limit", "1")
     record = machine.json("context", "show", found["customId"])

@@ -56,12 +56,7 @@ class MemoryJournal(MemoryStore):
     async def page(
         self, organization_id: str, query: LogQuery, request: PageRequest, *, max_bytes: int
     ) -> tuple[Sequence[LogEntry], Pagination] | Refusal:
-        entries = [
-            entry
-            for entry in of_organization(self._state.log.values(), organization_id)
-            if (not query.integration_ids or entry.integration_id in query.integration_ids)
-            and (not query.statuses or entry.status in query.statuses)
-        ]
+        entries = list(filter(query.finds, of_organization(self._state.log.values(), organization_id)))
         pagination = paginate(request, len(entries))
         if isinstance(pagination, Refusal):
             return pagination

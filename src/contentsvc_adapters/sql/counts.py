@@ -5,17 +5,22 @@ each page costs about the same, while ``OFFSET`` alone would read all rows befor
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, TypeAlias, final
 
+from attrs import evolve
 from sqlalchemy import ColumnElement, Connection, Delete, Row, Select, Table, and_, delete, func, select, tuple_
 
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_core.lists.pagination import PageRequest, Pagination, paginate
 from contentsvc_core.refusals import Refusal
+from contentsvc_core.timestamps import to_ms
 from contentsvc_core.values import Value
 
 #: Up to this many rows before the page are skipped, if there is no filter: that is faster than reading counts.
 _FEW: Final = 200
+#: After every stored time; the end of a list without an end.
+_NEVER_MS: Final = 2**62
 
 Filters: TypeAlias = Mapping[str, Collection[str]]
 _Rows: TypeAlias = list[Row[*tuple[Any, ...]]]
@@ -26,7 +31,14 @@ class CountedRange(Value, frozen=True):
     #: In milliseconds; the end is exclusive.
     since: int
     until: int
-    number: int
+    number: int = 0
+
+
+def range_of(since: datetime | None, until: datetime | None) -> CountedRange | None:
+    """Return the range from ``since`` on and before ``until``, not counted yet; ``None``: all times."""
+    if since is None and until is None:
+        return None
+    return CountedRange(0 if since is None else to_ms(since), _NEVER_MS if until is None else to_ms(until))
 
 
 def holding(stretches: Sequence[CountedRange], offset: int, limit: int) -> tuple[list[CountedRange], int]:
@@ -73,18 +85,21 @@ class Listing(Value, frozen=True, kw_only=True):
         *,
         ascending: bool = False,
         by: str = "created_at",
+        within: CountedRange | None = None,
     ) -> tuple[_Rows, Pagination] | Refusal:
         """Count an organization's rows and read one page of them, in a transaction with one snapshot.
 
-        ``by`` is the time column for sorting: counts find pages by ``created_at`` only.
+        ``by`` is the time column for sorting: counts find pages by ``created_at`` only. Only rows that were created
+        ``within`` the range are in the list; ``None``: all.
         """
         question = _Question(self, connection, full, organization_id, filters, ascending, by)
-        longest = question.stretches(self.spans[0])
+        whole = [] if within is None else [within]
+        longest = question.stretches(self.spans[0], whole or None)
         pagination = paginate(request, sum(stretch.number for stretch in longest))
         if isinstance(pagination, Refusal):
             return pagination
         if by != "created_at" or (request.offset <= _FEW and not any(filters.values())):
-            return question.read((), request.offset, request.limit), pagination
+            return question.read(question.inside(*whole), request.offset, request.limit), pagination
         chosen, offset = holding(longest, request.offset, request.limit)
         for span in self.spans[1:]:
             chosen, offset = holding(question.stretches(span, chosen), offset, request.limit)
@@ -113,21 +128,39 @@ class _Question(Value, frozen=True):
         return [table.c.organization_id == self.organization_id, *filters]
 
     def stretches(self, span: int, within: Sequence[CountedRange] | None = None) -> list[CountedRange]:
+        """Return the stretches of a length that hold rows, from the beginning of ``within`` to its end."""
         counts = self.listing.counts
         starts_at, number = counts.c.starts_at, func.sum(counts.c.number)
         counting = select(starts_at, number).where(*self._of_organization(counts), counts.c.span == span)
-        if within is not None:
-            if not within:
-                return []
-            since, until = min(each.since for each in within), max(each.until for each in within)
-            counting = counting.where(starts_at >= since, starts_at < until)
         counting = counting.group_by(starts_at).having(number != 0)
-        rows = self.connection.execute(counting.order_by(starts_at if self.ascending else starts_at.desc()))
-        return [CountedRange(since, since + span, int(number)) for since, number in rows]
+        counting = counting.order_by(starts_at if self.ascending else starts_at.desc())
+        if within is None:
+            return self._counted(counting, span)
+        if not within:
+            return []
+        since, until = min(each.since for each in within), max(each.until for each in within)
+        found = self._counted(counting.where(starts_at > since - span, starts_at < until), span)
+        cut = [self._cut(stretch, max(stretch.since, since), min(stretch.until, until)) for stretch in found]
+        return [stretch for stretch in cut if stretch.number]
 
-    def inside(self, stretch: CountedRange) -> Sequence[ColumnElement[bool]]:
+    def _counted(self, counting: Select[*tuple[Any, ...]], span: int) -> list[CountedRange]:
+        return [CountedRange(at, at + span, int(number)) for at, number in self.connection.execute(counting)]
+
+    def _cut(self, stretch: CountedRange, since: int, until: int) -> CountedRange:
+        """Return a part of a stretch, counted by shorter stretches, or by rows if it is the shortest one."""
+        if (since, until) == (stretch.since, stretch.until):
+            return stretch
+        part = CountedRange(since, until)
+        shorter = next((span for span in self.listing.spans if span < stretch.until - stretch.since), None)
+        if shorter is not None:
+            return evolve(part, number=sum(each.number for each in self.stretches(shorter, [part])))
+        own = self._of_organization(self.listing.rows)
+        counting = select(func.count()).select_from(self.listing.rows).where(*own, *self.inside(part))
+        return evolve(part, number=self.connection.scalar(counting) or 0)
+
+    def inside(self, *stretches: CountedRange) -> Sequence[ColumnElement[bool]]:
         at = self.listing.rows.c.created_at
-        return at >= stretch.since, at < stretch.until
+        return [limit for stretch in stretches for limit in (at >= stretch.since, at < stretch.until)]
 
     def read(self, conditions: Sequence[ColumnElement[bool]], offset: int, limit: int) -> _Rows:
         rows = self.listing.rows

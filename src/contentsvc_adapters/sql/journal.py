@@ -7,7 +7,7 @@ from typing import Final, TypeAlias, final
 from sqlalchemy import Connection, literal_column, select, tuple_
 
 from contentsvc_adapters.sql import rows
-from contentsvc_adapters.sql.counts import forget_empty
+from contentsvc_adapters.sql.counts import forget_empty, range_of
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.entries import LOG, PAYLOADS, WHOLE, add_entry, find_entry, finishing, sized_entries
 from contentsvc_adapters.sql.schema.deliveries import claims, events, log_entries
@@ -75,9 +75,10 @@ class SqlJournal(SqlStore):
             "integration_id": query.integration_ids,
             "status": [status.value for status in query.statuses],
         }
+        within = range_of(query.since, query.until)
 
         def read(connection: Connection) -> tuple[_Found, Pagination] | Refusal:
-            page = LOG.page(connection, self._sized, organization_id, filters, request)
+            page = LOG.page(connection, self._sized, organization_id, filters, request, within=within)
             if isinstance(page, Refusal):
                 return page
             found, pagination = page

@@ -60,6 +60,7 @@ class SqlReadModel:
             *_with_outcomes(search),
             *([] if search.direction is None else [log_entries.c.direction == search.direction.value]),
             *([] if search.since is None else [log_entries.c.created_at >= to_ms(search.since)]),
+            *([] if search.until is None else [log_entries.c.created_at < to_ms(search.until)]),
             *_holding(self._database.dialect, search),
             *between(log_entries, before, after),
         ]
@@ -72,7 +73,7 @@ class SqlReadModel:
             for day in LOG.days(connection, organization_id, filters):
                 if search.since is not None and day.until <= to_ms(search.since):
                     break
-                if _is_outside(day, before, after):
+                if (search.until is not None and day.since >= to_ms(search.until)) or _is_outside(day, before, after):
                     continue
                 entry_rows += connection.execute(
                     newest_rows(self._entries, log_entries, [*own, *_inside(day)], limit - len(entry_rows))

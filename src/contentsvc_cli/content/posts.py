@@ -5,7 +5,7 @@ from typing import Any, Final, TextIO
 import click
 from msgspec import to_builtins
 
-from contentsvc_cli.searching import HITS, SINCE, show_hits, show_list, warn
+from contentsvc_cli.searching import HITS, SINCE, UNTIL, show_hits, show_list, warn
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import (
@@ -62,8 +62,7 @@ def post() -> None:
 
 
 def _filtered(function: Callable[..., None]) -> Callable[..., None]:
-    until = "Only posts before this date or time."
-    function = SINCE(click.option("--until", default="", metavar="TIME", help=until)(function))
+    function = SINCE(UNTIL(function))
     for name, text in reversed(_FILTERS.items()):
         option = "--content-type" if name == "contentType" else f"--{name}"
         function = click.option(option, name, default="", metavar="TEXT", help=text)(function)

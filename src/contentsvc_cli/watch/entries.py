@@ -7,7 +7,7 @@ import click
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from contentsvc_cli.searching import SINCE
+from contentsvc_cli.searching import SINCE, UNTIL
 from contentsvc_cli.servers import part
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, misused, say, show, wants_json
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
@@ -84,6 +84,7 @@ def _lines(log: Mapping[str, Any], explanation: Mapping[str, Any]) -> Mapping[st
 @click.option("--event", metavar="WORD", help="Only entries of this event type, e.g. 'push'.")
 @click.option("--text", help="Only entries with this text in title, delivery id, error or reason.")
 @SINCE
+@UNTIL
 @click.option("--request", "request_id", metavar="ID", help="Continue an interrupted request: no entry runs twice.")
 @click.option("--dry-run", is_flag=True, help="Count the entries, and replay nothing.")
 @JSON
@@ -136,7 +137,7 @@ def _replay_filter(organization: str, *, dry_run: bool, **options: Any) -> None:
         if dry_run:
             return api.get(
                 "/v1/webhook-logs/replay",
-                **{name: filters[name] for name in ("outcomes", "statuses", "integrationId", "event", "text", "since")},
+                **{name: value for name, value in filters.items() if name not in {"requestId", "cursor"}},
             )
 
         async def batch(part: "ReplayDeliveries") -> dict[str, Any]:
@@ -181,6 +182,7 @@ def _command(options: Mapping[str, Any], request_id: str, *, failed: bool) -> "R
         "event": options["event"] or "",
         "text": options["text"] or "",
         "since": accepted(read_time("since", options["since"])),
+        "until": accepted(read_time("until", options["until"])),
     }
     return accepted(read_command(ReplayDeliveries, filters))
 

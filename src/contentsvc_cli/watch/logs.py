@@ -2,11 +2,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from contentsvc_cli.searching import SINCE, show_list
+from contentsvc_cli.searching import SINCE, UNTIL, show_list
 from contentsvc_cli.terminal.output import ALL, LIMIT, ORGANIZATION, fetched, list_output, misused, wants_json
 from contentsvc_cli.watch.entries import replay, show_log
+from contentsvc_cli.wiring import accepted
 from contentsvc_core.application import Application
 from contentsvc_core.journal import ListedEntry, LogStatus, line_body, log_body
+from contentsvc_core.lists.parameters import read_time
 from contentsvc_core.read_model import LogSearch
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def log() -> None:
 @INTEGRATIONS
 @TEXT
 @SINCE
+@UNTIL
 @LIMIT
 @list_output
 def list_log(  # noqa: PLR0917  # its options
@@ -53,11 +56,17 @@ def list_log(  # noqa: PLR0917  # its options
     integrations: tuple[str, ...],
     text: str,
     since: str,
+    until: str,
     limit: int | None,
 ) -> None:
     """List log entries, newest first. A table has the commit and the post of each delivery."""
     search = LogSearch(
-        integration_ids=integrations, statuses=[LogStatus(status) for status in statuses], event=event, text=text
+        integration_ids=integrations,
+        statuses=[LogStatus(status) for status in statuses],
+        event=event,
+        text=text,
+        since=accepted(read_time("since", since)),
+        until=accepted(read_time("until", until)),
     )
     at_most = fetched(limit)
 
@@ -75,7 +84,8 @@ def list_log(  # noqa: PLR0917  # its options
     def remote(api: "Api") -> list[dict[str, Any]]:
         if event or text:
             misused("--event and --text work on the machine of the service")
-        logs = api.list("/v1/webhook-logs", "logs", at_most, status=statuses, integrationId=integrations)
+        filters = {"status": statuses, "integrationId": integrations, "since": since, "until": until}
+        logs = api.list("/v1/webhook-logs", "logs", at_most, **filters)
         return [{**entry, "reason": entry["errorMessage"]} if wants_json() else remote_row(entry) for entry in logs]
 
     columns = ("createdAt", "id", "status", "about", "post", "statusCode", "title", "referenceId", "reason")
@@ -85,7 +95,6 @@ def list_log(  # noqa: PLR0917  # its options
         columns,
         optional=("referenceId", "reason", "title", "statusCode"),
         limit=limit,
-        since=since,
         remote=remote,
     )
 

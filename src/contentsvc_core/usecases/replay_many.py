@@ -64,6 +64,10 @@ class ReplayDeliveries(Command, frozen=True):
         Annotated[datetime, Meta(tz=True)] | None,
         Meta(title="Since", description="Only entries of this time or later, with an offset."),
     ] = None
+    until: Annotated[
+        Annotated[datetime, Meta(tz=True)] | None,
+        Meta(title="Until", description="Only entries before this time, with an offset."),
+    ] = None
     cursor: Annotated[
         str | None,
         Meta(title="Cursor", description="The `next` of the answer before: continues the request."),
@@ -81,6 +85,7 @@ def read_replay_filter(parameters: Mapping[str, str]) -> ReplayDeliveries | Refu
     return all_read(
         partial(read_command, ReplayDeliveries, texts),
         since=read_time("since", parameters.get("since", "")),
+        until=read_time("until", parameters.get("until", "")),
         outcomes=choices("outcomes", parameters.get("outcomes", ""), LogOutcome),
         statuses=choices("statuses", parameters.get("statuses", ""), LogStatus),
     )
@@ -196,6 +201,7 @@ def _search(command: ReplayDeliveries) -> LogSearch | Refusal:
         event=command.event,
         text=command.text,
         since=command.since,
+        until=command.until,
     )
 
 

@@ -1,6 +1,8 @@
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, final
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from attrs import evolve, field, frozen
 from litestar import Response, get, post
@@ -12,7 +14,6 @@ from contentsvc_core.lists.cursors import BEGINNING, Cursor, read_cursor, writte
 from contentsvc_core.lists.parameters import choices, listed
 from contentsvc_core.read_model import LogSearch
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.timestamps import read_iso
 from contentsvc_core.usecases.replay_many import BATCH, COUNTED, ReplayDeliveries
 from contentsvc_http.dashboard import counting, pages
 from contentsvc_http.dashboard.integration_names import all_names
@@ -29,7 +30,7 @@ _REPLAYS: Final = f"{ROOT}/integrations/logs/replay"
 EVENTS: Final = ("push", "release", "ping")
 #: The longest text, in characters: titles and delivery ids are shorter.
 MOST_TEXT: Final = 200
-FIELDS: Final = ("outcome", "status", "event", "integration", "text", "since")
+FIELDS: Final = ("outcome", "status", "event", "integration", "text", "since", "until")
 _OFF: Final = "off"
 #: The most digits of a number; Python refuses to read thousands of them.
 _DIGITS: Final = 9
@@ -44,6 +45,7 @@ class LogFilters:
     integration: str = ""
     text: str = ""
     since: str = ""
+    until: str = ""
     before: Cursor | None = None
     after: Cursor | None = None
     live: bool = True
@@ -74,22 +76,27 @@ class LogFilters:
         return f"?{spelled}" if spelled else ""
 
 
-def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | None]:
+def read_log_filters(parameters: Mapping[str, str], zone: ZoneInfo) -> tuple[LogFilters, str | None]:
     texts: dict[str, Any] = {name: parameters.get(name, "").strip()[:MOST_TEXT] for name in FIELDS}
     filters = LogFilters(
         **texts,
         live=parameters.get("live") != _OFF,
         rows=_number(parameters.get("rows", "")),
     )
-    query = read_log_query({"status": filters.status, "integrationId": filters.integration})
+    query = read_log_query(
+        {
+            "status": filters.status,
+            "integrationId": filters.integration,
+            "since": filters.since,
+            "until": filters.until,
+        },
+        zone,
+    )
     if isinstance(query, Refusal):
         return filters, f"{query.message()}."
     outcomes = choices("outcome", filters.outcome, LogOutcome)
     if isinstance(outcomes, Refusal):
         return filters, f"{outcomes.message()}."
-    began = read_iso(filters.since) if filters.since else None
-    if filters.since and began is None:
-        return filters, "since must be a time, such as 2026-01-01T12:00:00Z."
     cursors: dict[str, Cursor | None] = {}
     for name in ("before", "after"):
         written = parameters.get(name, "")
@@ -102,7 +109,8 @@ def read_log_filters(parameters: Mapping[str, str]) -> tuple[LogFilters, str | N
         statuses=query.statuses,
         event=filters.event,
         text=filters.text,
-        since=began,
+        since=query.since,
+        until=query.until,
     )
     return evolve(filters, search=search, before=cursors["before"], after=cursors["after"]), None
 
@@ -117,7 +125,7 @@ def statuses() -> tuple[str, ...]:
 
 @get(_PATH)
 async def logs(session: Visitor) -> Response[Any]:
-    filters, fault = read_log_filters(session.query)
+    filters, fault = read_log_filters(session.query, session.organization.time_zone)
     if session.is_partial and filters.after is not None:
         return await _newer(session, filters)
     context = await _entries_of(session, filters, fault)
@@ -152,6 +160,8 @@ async def _entries_of(session: DashboardSession, filters: LogFilters, fault: str
         "may_write": session.may_write,
         "events": EVENTS,
         "most_text": MOST_TEXT,
+        "since": _shown(filters.search.since, session),
+        "until": _shown(filters.search.until, session),
         "is_first": is_first,
         "polls": filters.newer(newest, len(shown)) if is_first and filters.live and fault is None else None,
         "older": filters.older(Cursor.of(shown[-1])) if len(entries) > _PAGE else None,
@@ -187,7 +197,7 @@ async def _newer(session: DashboardSession, filters: LogFilters) -> Response[Any
 
 @get(_REPLAYS)
 async def confirm(session: Visitor) -> Response[Any]:
-    filters, fault = read_log_filters(session.query)
+    filters, fault = read_log_filters(session.query, session.organization.time_zone)
     if fault is not None:
         raise Refused(400, {"error": fault})
     command = _command(filters, session.app.ids.new_id("req_"), "")
@@ -204,7 +214,7 @@ async def confirm(session: Visitor) -> Response[Any]:
 
 @post(_REPLAYS)
 async def replay(session: Visitor, form: SentForm) -> Response[Any]:
-    filters, fault = read_log_filters({name: form.text(name) for name in FIELDS})
+    filters, fault = read_log_filters({name: form.text(name) for name in FIELDS}, session.organization.time_zone)
     if fault is not None:
         raise Refused(400, {"error": fault})
     command = _command(filters, form.text("request"), form.text("cursor"))
@@ -230,6 +240,7 @@ def _command(filters: LogFilters, request: str, cursor: str) -> ReplayDeliveries
         "event": filters.event,
         "text": filters.text,
         "since": filters.search.since,
+        "until": filters.search.until,
         "integrationId": filters.integration or None,
         "cursor": cursor or None,
     }
@@ -237,6 +248,14 @@ def _command(filters: LogFilters, request: str, cursor: str) -> ReplayDeliveries
         return convert(fields, ReplayDeliveries)
     except ValidationError as exc:
         raise Refused(400, {"error": f"This replay cannot go on: {exc}."}) from None
+
+
+def _shown(at: datetime | None, session: DashboardSession) -> str:
+    """Return a time as the form's fields hold it: without an offset, in the time zone of the organization."""
+    if at is None:
+        return ""
+    local = at.astimezone(session.organization.time_zone).replace(tzinfo=None)
+    return local.isoformat(timespec="milliseconds" if local.second or local.microsecond else "minutes")
 
 
 def _number(text: str) -> int:

@@ -35,7 +35,7 @@ async def read_body(request: Request[Any, Any, Any], shape: type[_Body]) -> _Bod
         error = f"Content type '{one_line(announced, 64)}' is not supported: send 'application/json'"
         raise Refused(415, {"error": error})
     if is_encoded([value for name, value in request.scope["headers"] if name == b"content-encoding"]):
-        raise Refused(415, {"error": "Content-Encoding is not supported"})
+        raise Refused(415, {"error": "Content-Encoding is not supported: send the body uncompressed"})
     # Some clients write a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
     raw = (await request.body()).removeprefix(BOM_UTF8)
     if not raw:

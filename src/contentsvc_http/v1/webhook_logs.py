@@ -31,6 +31,10 @@ _BULK: Final = (
 
 _OUTCOMES: Final = ", ".join(f"`{outcome.value}`" for outcome in LogOutcome)
 _STATUSES: Final = "Only entries with these statuses: a comma-separated list of `success`, `failed`, `pending`."
+_TIMES: Final[Mapping[str, Query]] = {
+    "since": "Only entries of this date or time (ISO 8601) or later.",
+    "until": "Only entries before this date or time.",
+}
 _FILTER: Final[Mapping[str, Query]] = {
     "outcomes": (
         list[LogOutcome],
@@ -40,7 +44,7 @@ _FILTER: Final[Mapping[str, Query]] = {
     "integrationId": "Only entries of this integration or webhook endpoint.",
     "event": "Only entries of this event type, e.g. `push`.",
     "text": "Only entries with this text in title, delivery id, error or reason.",
-    "since": "Only entries of this date or time (ISO 8601) or later.",
+    **_TIMES,
 }
 
 
@@ -74,6 +78,7 @@ def webhook_log_routes(gate: Gate) -> list[HTTPRouteHandler]:
                 "Only entries of these integrations and webhook endpoints: a comma-separated list of ids.",
             ),
             "status": (list[LogStatus], _STATUSES),
+            **_TIMES,
         },
         responses={400: INVALID_LIST},
     )
