@@ -557,7 +557,9 @@ class CommittingTwice(FinishingLater):
     async def runs(self) -> Collection[str]:
         rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
         runs = {run.id: run.cause for run in chain(*rows)}
-        return [id_ for id_, cause in runs.items() if self.late is None or cause.delivery_id != self.late]
+        return [
+            id_ for id_, cause in runs.items() if self.late is None or getattr(cause, "delivery_id", None) != self.late
+        ]
 
 
 class ClaimingFirst(FinishingLater):

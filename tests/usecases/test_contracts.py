@@ -150,23 +150,23 @@ async def broken(contract: "Contract[Any]", made: Callable[[MemoryStores], Any])
     return messages
 
 
-@pytest.mark.parametrize(
-    ("contract", "made", "guarantee"),
-    [
-        (POSTS, lambda each: LosingUpdates(each.posts), "of concurrent changes of one version, one is written"),
-        (POSTS, lambda each: Naive(each.posts), "a post reads back as it was"),
-        (POSTS, lambda each: FindingAll(each.posts), "a post is seen, changed and removed in its own organization"),
-        (POSTS, lambda each: OldestFirst(each.posts), "posts are listed newest first"),
-        (POSTS, lambda each: OffByOne(each.posts), "the pages of a list have each post once"),
-        (POSTS, lambda each: DueLate(each.posts), "drafts are due from exactly their time on"),
-        (KEYS, lambda each: IssuingAlways(each.keys), "an unknown, foreign, revoked or expired key issues none"),
-        (KEYS, lambda each: RevokingAlone(each.keys), "a key is revoked with the keys that it issued"),
-        (TRIGGERS, lambda each: FiringTwice(each.triggers), "of concurrent firings of a window, one succeeds"),
-        (TRIGGERS, lambda each: DueLate(each.triggers), "a trigger is due from exactly the end of its window on"),
-        (BRANDS, with_part("brands", ForgettingTriggers), "a removal disables the triggers and schedules that name"),
-        (RUNS, with_part("ledger", CompletingAll), "a run has one post: of concurrent completions one succeeds"),
-    ],
-)
+_BROKEN: "list[tuple[Contract[Any], Callable[[MemoryStores], Any], str]]" = [
+    (POSTS, lambda each: LosingUpdates(each.posts), "of concurrent changes of one version, one is written"),
+    (POSTS, lambda each: Naive(each.posts), "a post reads back as it was"),
+    (POSTS, lambda each: FindingAll(each.posts), "a post is seen, changed and removed in its own organization"),
+    (POSTS, lambda each: OldestFirst(each.posts), "posts are listed newest first"),
+    (POSTS, lambda each: OffByOne(each.posts), "the pages of a list have each post once"),
+    (POSTS, lambda each: DueLate(each.posts), "drafts are due from exactly their time on"),
+    (KEYS, lambda each: IssuingAlways(each.keys), "an unknown, foreign, revoked or expired key issues none"),
+    (KEYS, lambda each: RevokingAlone(each.keys), "a key is revoked with the keys that it issued"),
+    (TRIGGERS, lambda each: FiringTwice(each.triggers), "of concurrent firings of a window, one succeeds"),
+    (TRIGGERS, lambda each: DueLate(each.triggers), "a trigger is due from exactly the end of its window on"),
+    (BRANDS, with_part("brands", ForgettingTriggers), "a removal disables the triggers and schedules that name"),
+    (RUNS, with_part("ledger", CompletingAll), "a run has one post: of concurrent completions one succeeds"),
+]
+
+
+@pytest.mark.parametrize(("contract", "made", "guarantee"), _BROKEN)
 async def test_the_broken_guarantee_is_named(
     contract: "Contract[Any]", made: Callable[[MemoryStores], Any], guarantee: str
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from datetime import datetime
 from enum import Enum
 from functools import wraps
-from typing import Final, Generic, NoReturn, TypeAlias, TypeVar, cast, final
+from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, final
 
 from attrs import frozen, mutable
 
@@ -128,14 +128,13 @@ def _text(value: object) -> str:
 
 def _differing(got: object, expected: object, name: str = "") -> Iterator[str]:
     """Return how a value differs from the expected one: by its fields, if both have the same type."""
-    names = _fields(expected)
-    if isinstance(expected, list | tuple) and isinstance(got, Sequence) and not isinstance(got, str):
-        values, expected_values = list(cast("Sequence[object]", got)), list(cast("Sequence[object]", expected))
-        if len(values) == len(expected_values):
-            for position, (each, other) in enumerate(zip(values, expected_values, strict=True)):
+    values, others, names = _listed(got), _listed(expected), _fields(expected)
+    if values is not None and others is not None:
+        if len(values) == len(others):
+            for position, (each, other) in enumerate(zip(values, others, strict=True)):
                 yield from _differing(each, other, f"{name}[{position}]")
-            return
-        yield f"got {_of(name)}{_brief(values)} instead of {_brief(expected_values)}"
+        else:
+            yield f"got {_of(name)}{_brief(values)} instead of {_brief(others)}"
     elif got != expected:
         if names and type(got) is type(expected) and getattr(got, "id", None) == getattr(expected, "id", None):
             for each in names:
@@ -143,6 +142,10 @@ def _differing(got: object, expected: object, name: str = "") -> Iterator[str]:
                     yield from _differing(getattr(got, each), getattr(expected, each), f"{name}.{each}")
         else:
             yield f"got {_of(name)}{_brief(got)} instead of {_brief(expected)}"
+
+
+def _listed(value: object) -> list[object] | None:
+    return list(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else None
 
 
 def _of(name: str) -> str:
@@ -160,12 +163,15 @@ def _brief(value: object) -> str:
 class _Recorded:
     """A store, or an object of stores, whose calls are recorded."""
 
-    def __init__(self, target: object, calls: list[_Call], prefix: str = "") -> None:
+    def __init__(self, target: Any, calls: list[_Call], prefix: str = "") -> None:  # noqa: ANN401  # any store
         self._target, self._calls, self._prefix = target, calls, prefix
 
     def __getattr__(self, name: str) -> object:
-        value, named = getattr(self._target, name), f"{self._prefix}{name}"
-        return _recording(value, self._calls, named) if callable(value) else _Recorded(value, self._calls, f"{named}.")
+        value: Any = getattr(self._target, name)
+        named = f"{self._prefix}{name}"
+        if not callable(value):
+            return _Recorded(value, self._calls, f"{named}.")
+        return _recording(cast("Callable[..., Awaitable[object]]", value), self._calls, named)
 
 
 def _recording(method: Callable[..., Awaitable[object]], calls: list[_Call], name: str) -> object:
