@@ -12,8 +12,11 @@ from contentsvc_core.on_demand import names_on_demand
 if TYPE_CHECKING:
     from contentsvc_core.access.keyed_requests import KeyedRequest as KeyedRequest
     from contentsvc_core.access.keyed_requests import StoredAnswer as StoredAnswer
+    from contentsvc_core.access.keys import MAX_KEYS as MAX_KEYS
     from contentsvc_core.access.keys import ApiKey as ApiKey
     from contentsvc_core.access.keys import Scope as Scope
+    from contentsvc_core.access.keys import is_active as is_active
+    from contentsvc_core.access.keys import refuse_key as refuse_key
     from contentsvc_core.access.rates import Bucket as Bucket
     from contentsvc_core.access.rates import Rate as Rate
     from contentsvc_core.access.rates import rate_of as rate_of
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
     from contentsvc_core.content.house_style import merged_styles as merged_styles
     from contentsvc_core.content.options import ChangelogOptions as ChangelogOptions
     from contentsvc_core.content.packages import PackageTag as PackageTag
+    from contentsvc_core.content.posts import CHANGED_FIELDS as CHANGED_FIELDS
     from contentsvc_core.content.posts import ContentType as ContentType
     from contentsvc_core.content.posts import Label as Label
     from contentsvc_core.content.posts import Post as Post
@@ -60,6 +64,8 @@ if TYPE_CHECKING:
     from contentsvc_core.content.public.changelogs import PublicChangelog as PublicChangelog
     from contentsvc_core.content.public.changes import ChangeChangelog as ChangeChangelog
     from contentsvc_core.content.public.changes import CreateChangelog as CreateChangelog
+    from contentsvc_core.content.public.facets import facets_of as facets_of
+    from contentsvc_core.content.public.facets import folded as folded
     from contentsvc_core.content.public.feeds import Feed as Feed
     from contentsvc_core.content.public.feeds import FeedEntry as FeedEntry
     from contentsvc_core.content.public.feeds import feed_of as feed_of
@@ -80,6 +86,7 @@ if TYPE_CHECKING:
     from contentsvc_core.content.style_fields import options_of as options_of
     from contentsvc_core.content.style_fields import read_style as read_style
     from contentsvc_core.content.versions import PostVersion as PostVersion
+    from contentsvc_core.content.versions import versions_after as versions_after
     from contentsvc_core.content.windows import Lookback as Lookback
     from contentsvc_core.content.windows import LookbackWindow as LookbackWindow
     from contentsvc_core.content.windows import window_at as window_at
@@ -164,6 +171,7 @@ if TYPE_CHECKING:
     from contentsvc_core.received import SignatureHeader as SignatureHeader
     from contentsvc_core.refusals import Refusal as Refusal
     from contentsvc_core.refusals import RefusalKind as RefusalKind
+    from contentsvc_core.search.documents import post_words as post_words
     from contentsvc_core.search.questions import ContextSearch as ContextSearch
     from contentsvc_core.search.questions import PostSearch as PostSearch
     from contentsvc_core.text import one_line as one_line

@@ -17,6 +17,7 @@ from tests.contracts.choose import LISTS
 import contentsvc_core
 from contentsvc_core.content.changelog.tables import Table
 from contentsvc_core.on_demand import late
+from contentsvc_core.testing import BRANDS, KEYS, POSTS, RUNS, TRIGGERS
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -128,9 +129,12 @@ def test_nothing_is_installed_without_its_hash() -> None:
 
 @pytest.mark.parametrize("names", LISTS.values(), ids=LISTS)
 def test_every_contract_that_is_chosen_for_a_database_exists(names: Path) -> None:
+    guarantees = {each.name for contract in (BRANDS, KEYS, POSTS, RUNS, TRIGGERS) for each in contract}
     for chosen in names.read_text("utf-8").splitlines():
-        file, _, name = chosen.partition("::")
+        file, _, test = chosen.partition("::")
+        name, _, guarantee = test.removesuffix("]").partition("[")
         assert re.search(rf"^(?:async )?def {name}\(", (names.parent / file).read_text("utf-8"), re.MULTILINE), chosen
+        assert guarantee in {"", *guarantees}, chosen
 
 
 def test_no_possessive_group_has_a_look_around() -> None:

@@ -28,8 +28,11 @@ _VALUES: Final = ((r"\$\d+(?:::\w+(?:\[\])?)?", "?"), (r"\?(?:, \?)+", "?"), (r"
 
 
 def name_of(item: pytest.Item) -> str:
-    """Return the name of a test function, without its parameters."""
-    return f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
+    """Return the name of a test function, without its parameters; of a published contract, with the guarantee."""
+    callspec = getattr(item, "callspec", None)
+    guarantee = None if callspec is None else callspec.params.get("guarantee")
+    name = f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
+    return name if guarantee is None else f"{name}[{guarantee}]"
 
 
 def database_of(item: pytest.Item) -> str | None:

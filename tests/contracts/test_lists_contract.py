@@ -1,17 +1,12 @@
 """``PostLibrary``, ``ContextLibrary``, ``Journal``: orders, pages, sweeps, and tenancy."""
 
-from itertools import product
-
 import pytest
 from attrs import evolve
-from contract_values import IDS, Stores, Tenant, a_post, later, push, release, tenant
+from contract_values import IDS, Stores, Tenant, later, push, release, tenant
 from tests.builders import an_entry
 
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
-from contentsvc_core.content.queries import PostQuery
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.lists.pagination import MAX_PAGE, PageRequest, Pagination, invalid_page
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
 from contentsvc_core.workflows.context import ContextRecord
@@ -20,47 +15,6 @@ from contentsvc_core.workflows.context import ContextRecord
 def _entry(organization_id: str, hours: int = 0) -> LogEntry:
     at = later(hours=hours)
     return an_entry(at, id=IDS.new_id("log_"), organization_id=organization_id, error_message="Invalid signature")
-
-
-@pytest.fixture
-async def shelf(acme: Tenant) -> tuple[Tenant, list[Post]]:
-    """Posts of every kind, several of one instant, oldest first; and another organization's."""
-    zenith = await tenant(acme.stores, "zenith")
-    kinds = [(hours, status, kind) for hours, status, kind in product((2, 1), PostStatus, ContentType)]
-    posts: list[Post] = []
-    for hours, status, kind in kinds:
-        posts.append(a_post(acme.id, later(hours=hours), status=status, content_type=kind))
-        await acme.stores.ledger.complete(await acme.taken(), posts[-1], once=None)
-    await acme.stores.ledger.complete(await zenith.taken(), a_post(zenith.id), once=None)
-    return acme, sorted(posts, key=lambda post: (post.created_at, post.id))
-
-
-async def test_a_page_far_beyond_the_last_is_refused(acme: Tenant) -> None:
-    request = PageRequest(limit=100, page=MAX_PAGE)
-
-    assert await acme.stores.posts.page(acme.id, PostQuery(), request) == invalid_page(MAX_PAGE, 1)
-
-
-async def test_an_empty_list_has_one_page(acme: Tenant) -> None:
-    empty = await acme.stores.posts.page(acme.id, PostQuery(), PageRequest())
-
-    assert empty == ([], Pagination(limit=10, current_page=1, total_pages=1, total_items=0))
-
-
-async def test_posts_are_listed_newest_first(shelf: tuple[Tenant, list[Post]]) -> None:
-    acme, posts = shelf
-
-    assert await acme.stores.posts.posts(acme.id) == posts[::-1]
-    assert await acme.stores.posts.posts(acme.id, limit=4) == posts[::-1][:4]
-    assert await acme.stores.posts.posts("org_unknown") == []
-
-
-@pytest.mark.parametrize("metadata", [None, {}, {"a": [1, {"b": None, "ü": "⚓"}], "c": True}])
-async def test_a_post_reads_back_as_it_was(acme: Tenant, metadata: dict[str, object] | None) -> None:
-    post = a_post(acme.id, source_metadata=metadata, updated_at=later(days=1))
-    await acme.stores.ledger.complete(await acme.taken(), post, once=None)
-
-    assert await acme.stores.posts.posts(acme.id) == [post]
 
 
 async def _records(acme: Tenant, *hours: int) -> list[ContextRecord]:

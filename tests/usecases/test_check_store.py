@@ -537,6 +537,51 @@ class FinishingLater(Sound):
         return await super().settle(settlement)
 
 
+class CommittingTwice(FinishingLater):
+    """Writes the runs in a second transaction, in the same thread: a cancelled settlement is finished."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.late: str | None = None
+
+    async def finished(self, settlement: Settlement) -> Settled:
+        if self.late is not None:
+            return await self.store.settle(settlement)
+        self.late = settlement.outcome.delivery_id
+        settled = await self.store.settle(settlement)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        self.late = None
+        return settled
+
+    async def runs(self) -> Collection[str]:
+        rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
+        runs = {run.id: run.cause for run in chain(*rows)}
+        return [
+            id_ for id_, cause in runs.items() if self.late is None or getattr(cause, "delivery_id", None) != self.late
+        ]
+
+
+class ClaimingFirst(FinishingLater):
+    """Claims a delivery in a first transaction, in the same thread: copies are answered before the rows are there."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.writing: dict[bytes, str] = {}
+
+    async def finished(self, settlement: Settlement) -> Settled:
+        key = settlement.key or b""
+        if self.writing.get(key, settlement.id) != settlement.id:
+            await self.world.stores.journal.append(settlement.duplicate_log)
+            return Settled.ALREADY_CLAIMED
+        if settlement.claim is Claim.TAKE:
+            self.writing[key] = settlement.id
+        for _ in range(20):  # the round trips of the second transaction
+            await asyncio.sleep(0)
+        self.writing.pop(key, None)
+        return await self.store.settle(settlement)
+
+
 class Deadlocked(Sound):
     """Keeps its lock if it refuses a settlement."""
 
@@ -845,6 +890,8 @@ COPY: Final = "a copy is ALREADY_CLAIMED, and only the duplicate's log entry is 
         (Racing, "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED (got"),
         (RacingRows, "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED: the log"),
         (RacingRepetitions, "a settlement that is repeated concurrently is AS_DECIDED (got"),
+        (CommittingTwice, "the rows of a settlement are visible together (got the log, and not yet the runs: 0"),
+        (ClaimingFirst, "a copy is ALREADY_CLAIMED only when the rows of the first one are visible (got Settled.ALR"),
         (Raising, "a value that cannot be stored raises Unstorable, and nothing is written (got"),
         (WritingPartly, "a value that cannot be stored raises Unstorable, and nothing is written: the log"),
         (FailingTogether, "concurrent settlements have their own answers (got"),

@@ -79,4 +79,5 @@ def refuse_key(key: ApiKey, active: Collection[str], *, at_most: int) -> Refusal
 
 
 def is_active(key: ApiKey, now: datetime) -> bool:
+    """Return whether a key is neither revoked nor expired at ``now``."""
     return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)

@@ -20,6 +20,7 @@ def record_words(record: ContextRecord) -> tuple[str, ...]:
 
 
 def post_words(post: Post) -> tuple[str, ...]:
+    """Return the words of a post that a search finds: each term of a query matches one of them."""
     return words_of((post.title, post.markdown))
 
 

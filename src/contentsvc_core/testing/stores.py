@@ -11,10 +11,11 @@ from typing import Final, TypeAlias, cast
 from attrs import evolve
 
 from contentsvc_core.errors import Unstorable
-from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push, Release
+from contentsvc_core.events.normalized import Event
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing.checking import TURNS, answers, cancelled_at, differences, expect
 from contentsvc_core.testing.parts import START, CountingIds
+from contentsvc_core.testing.samples import LONG_PUSH, RELEASE, a_push
 from contentsvc_core.webhooks.delivery import Address, Belonging, HookConfiguration
 from contentsvc_core.webhooks.outcomes import Fault, Outcome, Pong, Processed, Rejected
 from contentsvc_core.webhooks.providers import PROVIDERS
@@ -28,32 +29,11 @@ _FIRST: Final = START + timedelta(milliseconds=999)
 _MOMENT: Final = timedelta(milliseconds=1)
 #: The time between two reads of rows that a cancelled settlement may still write, in seconds.
 _BETWEEN_READS_S: Final = 0.01
+#: The settlements that readers watch, and the copies of each: the second commit of a thread takes about a millisecond.
+_WATCHED: Final = 8
+_COPIES: Final = 4
 #: The most reads of such rows: a store that has not finished after half a minute never finishes.
 _READS: Final = 3_000
-
-
-def _a_push(message: str, commit_id: str = "72d3162", commits: tuple[Commit, ...] = ()) -> Push:
-    head = HeadCommit(id=commit_id, message=message)
-    return Push(ref="refs/heads/main", branch="main", commits=commits, head_commit=head)
-
-
-#: Longer than the texts of some databases (65,535 bytes), with characters of four bytes, quotes and spaces at the ends.
-_MESSAGE: Final = f" feat: 'turn' the 🔦 \\\r\n\r\n\t{'it turns; ' * 7_000}\n "
-_ADA: Final = Author(name='Ada "O\'Lamp"', email="ada@example.com", username="ada")
-_COMMIT: Final = Commit(
-    id="81ab4c9", message=_MESSAGE, author=_ADA, timestamp="2026-01-01T12:00:00+02:00", url="", added=("a.py", "b c.py")
-)
-_LONG_PUSH: Final = _a_push(_MESSAGE, commits=(_COMMIT, evolve(_COMMIT, id="367dc09", distinct=False)))
-_RELEASE: Final = Release(
-    action="published",
-    tag_name="v1.0.0",
-    name=None,
-    body=_MESSAGE,
-    prerelease=False,
-    draft=False,
-    published_at="2026-01-01T12:00:00Z",
-    url="https://codehost.example/acme/a/releases/tag/v1.0.0",
-)
 
 
 async def check_store(
@@ -127,6 +107,7 @@ async def check_store(
         "of 8 concurrent copies, 1 is AS_DECIDED and 7 are ALREADY_CLAIMED", *(take("at once") for _ in range(8))
     )
     await check.at_once("a settlement that is repeated concurrently is AS_DECIDED", *[take("repeated")] * 8)
+    await check.watched(take)
     await check.unstorable(take)
     await check.values(take)
     await check.cancelled("a cancelled settlement is written completely or not at all, and can be repeated", take)
@@ -175,7 +156,7 @@ class _Check:
         event: Event | None = None,
     ) -> Settlement:
         # Each event is another one: an event of a context record is replaced.
-        event = event or _a_push("灯", self._ids.token(40))
+        event = event or a_push("灯", self._ids.token(40))
         number = hook.address.repository_id
         processed = Processed(event=event, delivery_id=delivery_id, repository_id=number, repository="acme/a")
         return self.made(hook, processed, after=after)
@@ -196,6 +177,49 @@ class _Check:
             self._owe(each, answer)
         await self._compare(guarantee)
 
+    async def watched(self, take: Callable[[str], Settlement]) -> None:
+        """Settle while readers look: after the first of two commits, a store shows some rows alone, or a claim."""
+        for turn in range(_WATCHED):
+            guarantee, settling = "the rows of a settlement are visible together", take(f"watched {turn}")
+            writing = asyncio.ensure_future(answers(guarantee, self.store.settle(settling)))
+            while not writing.done():
+                await self._expect_together(guarantee, settling)
+                await asyncio.sleep(0)
+            (answer,) = await writing
+            expect(guarantee, answer, holds=answer is Settled.AS_DECIDED)
+            self._owe(settling, Settled.AS_DECIDED)
+            guarantee = "a copy is ALREADY_CLAIMED only when the rows of the first one are visible"
+            copies = [take(f"copied {turn}") for _ in range(_COPIES)]
+            settled = await asyncio.gather(*(self._answered(guarantee, each, copies) for each in copies))
+            for each, copied in zip(copies, settled, strict=True):
+                self._owe(each, copied)
+            await self._compare(guarantee)
+
+    async def _expect_together(self, guarantee: str, settling: Settlement) -> None:
+        expected = self._rows_of(settling)
+        for first, rows in expected.items():
+            is_seen = not rows.isdisjoint(await self._readers[first]())
+            for what, others in expected.items() if is_seen else ():
+                missing = others.difference(await self._readers[what]())
+                expect(guarantee, f"{first}, and not yet {what}: {', '.join(missing)}", holds=not missing)
+
+    async def _answered(self, guarantee: str, settling: Settlement, copies: Iterable[Settlement]) -> Settled:
+        (answer,) = await answers(guarantee, self.store.settle(settling))
+        expect(guarantee, answer, holds=isinstance(answer, Settled))
+        stored = {what: {*await ids()} for what, ids in self._readers.items()}
+        complete = [each for each in copies if all(rows <= stored[what] for what, rows in self._rows_of(each).items())]
+        expect(guarantee, answer, holds=bool(complete))
+        return cast("Settled", answer)
+
+    def _rows_of(self, settling: Settlement) -> dict[str, set[str]]:
+        """Return the ids of the rows of a settlement as decided, for each kind that has a reader."""
+        rows = {
+            "the log": {settling.id},
+            "the runs": {run.id for run in settling.runs},
+            "the context records": {settling.context.id} if settling.context else set[str](),
+        }
+        return {what: ids for what, ids in rows.items() if what in self._readers}
+
     async def unstorable(self, take: Callable[..., Settlement]) -> None:
         """Settle texts that UTF-8 cannot encode beside other settlements, and the same deliveries without them."""
         guarantee = "a value that cannot be stored raises Unstorable, and nothing is written"
@@ -203,7 +227,7 @@ class _Check:
         log, runs = take("log"), take("runs")
         started = tuple((id_, evolve(trigger, id=f"{trigger.id}\ud800")) for id_, trigger in runs.started)
         for bad in (
-            take("event", event=_a_push("\ud800")),
+            take("event", event=a_push("\ud800")),
             evolve(log, note="\ud800"),
             evolve(runs, started=started),
         ):
@@ -225,8 +249,8 @@ class _Check:
     async def values(self, take: Callable[..., Settlement]) -> None:
         new = Settled.AS_DECIDED
         whole = "is stored whole: long texts, all characters, all lines"
-        await self.settle(f"a push {whole}", take("push", event=_LONG_PUSH), new)
-        await self.settle(f"a release {whole}", take("release", event=_RELEASE), new)
+        await self.settle(f"a push {whole}", take("push", event=LONG_PUSH), new)
+        await self.settle(f"a release {whole}", take("release", event=RELEASE), new)
         for delivery_id in ("Case", "case", f"{'x' * 254}1", f"{'x' * 254}2"):
             await self.settle("delivery ids differ by case, and have up to 255 characters", take(delivery_id), new)
 

@@ -72,6 +72,7 @@ def scopes_of(post: Post) -> tuple[str, ...]:
 
 
 def facets_of(post: Post) -> tuple[str, ...]:
+    """Return what lists filter a post by: ``label:<value>``, and ``repository:<name>`` with the name folded."""
     repositories = [f"repository:{folded(name)}" for name in repositories_in(post.source_metadata)]
     labels = [f"label:{label.value}" for label in labels_of(post)]
     remaining = _FACETS_LIMIT - sum(map(_size, labels)) - len(_MORE_REPOSITORIES) - 2
