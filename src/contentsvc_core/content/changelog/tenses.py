@@ -179,8 +179,8 @@ _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upp
 _OBJECT: Final = late(rf" (?:to|from|the|an?|all|its|it|their|them|more|minimum|{_ADJECTIVE})(?: |\Z)| [`A-Z0-9]")
 #: Words behind a verb, hardly behind a noun.
 _DEFINITE: Final = late(r" (?:the|an?|all|its|it|their|them) ")
-#: A word that is a verb in front of an article, though no table has it: ``Sound the horn``. Words of other kinds that
-#: stand there and verbs in the past are excluded.
+#: A word that is a verb in front of an article, though no table has it: ``Sound the horn``. Prepositions, adverbs
+#: and verbs in the past are excluded.
 _RARE_VERB: Final = late(
     r"(?!(?:about|above|across|after|against|all|along|although|amid|among|and|around|because|before|behind|below|beneath"
     r"|beside|between|beyond|both|broke|built|but|came|chose|concerning|double|down|during|even|fell|for|fixup|found|from"
