@@ -14,8 +14,6 @@ from contentsvc_core.testing.parts import CountingIds
 
 _Port = TypeVar("_Port")
 _Answer = TypeVar("_Answer")
-#: Checks one guarantee with calls of the store.
-Scenario: TypeAlias = "Callable[[Trial[_Port]], Awaitable[None]]"
 
 #: The beginning of an argument or an answer that a step shows, in characters.
 _SHOWN: Final = 600
@@ -74,6 +72,10 @@ class Trial(Generic[_Port]):
         shown = [f"  … {left_out} calls before"] * (left_out > 0) + steps[-_STEPS:]
         broken = f"the store breaks a guarantee: {self._guarantee} ({how})"
         raise AssertionError("\n".join((broken, "the calls of the store:", *shown))) from cause
+
+
+#: Checks one guarantee with calls of the store.
+Scenario: TypeAlias = Callable[[Trial[_Port]], Awaitable[None]]
 
 
 @mutable
