@@ -192,9 +192,7 @@ async def test_waiting_for_an_upgrade_has_no_time_limit(
 
 
 @pytest.mark.slow("starts several processes")
-@pytest.mark.parametrize(
-    "at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO public.alembic_version"]
-)
+@pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
 async def test_an_upgrade_that_is_killed_leaves_nothing_and_lets_the_next_one_in(
     empty: Database, empty_url: str, at: str
 ) -> None:

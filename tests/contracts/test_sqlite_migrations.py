@@ -94,7 +94,7 @@ async def test_in_one_process_it_is_no_different(empty: Database) -> None:
 
 
 @pytest.mark.slow("starts several processes")
-@pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO main.alembic_version"])
+@pytest.mark.parametrize("at", ["CREATE TABLE organizations", "CREATE TABLE posts", "INSERT INTO alembic_version"])
 async def test_an_upgrade_that_is_killed_leaves_the_old_schema(empty: Database, at: str) -> None:
     assert await killed_upgrade(f"sqlite:///{file_of(empty)}", at) == -9
 

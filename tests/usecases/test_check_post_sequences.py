@@ -57,7 +57,7 @@ def test_the_calls_that_show_a_fault_are_named() -> None:
         async with opened() as store:
             yield _Forgetting(store)
 
-    profile = settings(max_examples=100, stateful_step_count=6, derandomize=True, database=None)
+    profile = settings(max_examples=2_000, stateful_step_count=6, derandomize=True, database=None)
     with pytest.raises(AssertionError) as raised:
         check_post_sequences(broken, IDS, profile=profile)
 
