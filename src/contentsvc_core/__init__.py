@@ -40,9 +40,13 @@ if TYPE_CHECKING:
     from contentsvc_core.content.brand import BrandBody as BrandBody
     from contentsvc_core.content.brand import BrandIdentity as BrandIdentity
     from contentsvc_core.content.brand import ToneProfile as ToneProfile
+    from contentsvc_core.content.brand import no_such_brand as no_such_brand
     from contentsvc_core.content.brand_changes import BrandChange as BrandChange
     from contentsvc_core.content.brand_changes import ChangeBrand as ChangeBrand
     from contentsvc_core.content.brand_changes import CreateBrand as CreateBrand
+    from contentsvc_core.content.brand_changes import add_brand as add_brand
+    from contentsvc_core.content.brand_changes import change_brand as change_brand
+    from contentsvc_core.content.brand_changes import remove_brand as remove_brand
     from contentsvc_core.content.changelog.markdown import inline as inline
     from contentsvc_core.content.editing import ChangePost as ChangePost
     from contentsvc_core.content.editing import CreatePost as CreatePost
@@ -289,6 +293,9 @@ if TYPE_CHECKING:
     from contentsvc_core.webhooks.signature import verify as verify
     from contentsvc_core.workflows.automations import DueAutomation as DueAutomation
     from contentsvc_core.workflows.automations import Firing as Firing
+    from contentsvc_core.workflows.automations import as_it_is as as_it_is
+    from contentsvc_core.workflows.automations import changed_automation as changed_automation
+    from contentsvc_core.workflows.automations import refuse_addition as refuse_addition
     from contentsvc_core.workflows.bodies import CronBody as CronBody
     from contentsvc_core.workflows.bodies import ScheduleBody as ScheduleBody
     from contentsvc_core.workflows.bodies import SourceConfigBody as SourceConfigBody
@@ -318,6 +325,11 @@ if TYPE_CHECKING:
     from contentsvc_core.workflows.packages import ReleaseRun as ReleaseRun
     from contentsvc_core.workflows.removals import Disabled as Disabled
     from contentsvc_core.workflows.removals import Removed as Removed
+    from contentsvc_core.workflows.runs import ALREADY_REPORTED as ALREADY_REPORTED
+    from contentsvc_core.workflows.runs import MAX_KILLS as MAX_KILLS
+    from contentsvc_core.workflows.runs import RESTARTABLE as RESTARTABLE
+    from contentsvc_core.workflows.runs import SUSPECT_KILLS as SUSPECT_KILLS
+    from contentsvc_core.workflows.runs import SUSPECT_PATIENCE as SUSPECT_PATIENCE
     from contentsvc_core.workflows.runs import Completion as Completion
     from contentsvc_core.workflows.runs import Due as Due
     from contentsvc_core.workflows.runs import ListedRun as ListedRun
@@ -327,6 +339,7 @@ if TYPE_CHECKING:
     from contentsvc_core.workflows.runs import RunStatus as RunStatus
     from contentsvc_core.workflows.runs import Taken as Taken
     from contentsvc_core.workflows.runs import WorkflowRun as WorkflowRun
+    from contentsvc_core.workflows.runs import takeable as takeable
     from contentsvc_core.workflows.schedules import ChangeSchedule as ChangeSchedule
     from contentsvc_core.workflows.schedules import CreateSchedule as CreateSchedule
     from contentsvc_core.workflows.schedules import Schedule as Schedule

@@ -59,6 +59,7 @@ class BrandIdentity:
 
 
 def no_such_brand(brand_id: str) -> Refusal:
+    """Return the refusal of a trigger or schedule that names an identity which its organization does not have."""
     fault = f"Unknown brand identity: '{one_line(brand_id, 64)}'"
     return Refusal(RefusalKind.UNSUITABLE, fault, "brand_identity_id")
 

@@ -84,7 +84,7 @@ class PostLibrary(Protocol):
         ...
 
     async def posts(self, organization_id: str, *, limit: int | None = None) -> Sequence[Post]:
-        """List posts, newest first; all of them without a limit."""
+        """List posts, newest first, and those of one time by id, the greatest first; all of them without a limit."""
         ...
 
     async def chosen(
@@ -98,11 +98,14 @@ class PostLibrary(Protocol):
         ...
 
     async def due(self, now: datetime, *, limit: int) -> Sequence[tuple[str, str]]:
-        """List the drafts of all organizations whose time to be published has come: organization and id."""
+        """List the drafts of all organizations whose time to be published has come: organization and id.
+
+        The draft that waits longest is first; drafts of one time are sorted by id.
+        """
         ...
 
     async def versions(self, organization_id: str, post_id: str) -> Sequence[PostVersion]:
-        """Return the kept texts of a post, newest first; none before its first change."""
+        """Return the kept texts of a post, newest first; none before the first change of a post that a run wrote."""
         ...
 
 

@@ -30,9 +30,9 @@ class RunLedger(Protocol):
     ) -> Sequence[Due]:
         """Return at most ``limit`` runs that are pending and due.
 
-        Runs are sorted by kills, the fewest first, then by age, the oldest first. A suspect that has waited for
-        ``SUSPECT_PATIENCE`` comes before all others. At most ``per_organization`` runs belong to one organization, and
-        none to an organization in ``without``, so that a large backlog does not delay other organizations.
+        Runs are sorted by kills, the fewest first, then by age, the oldest first, then by id. A suspect that has waited
+        for ``SUSPECT_PATIENCE`` comes before all others. At most ``per_organization`` runs belong to one organization,
+        and none to an organization in ``without``, so that a large backlog does not delay other organizations.
         """
         ...
 
@@ -94,7 +94,7 @@ class RunLedger(Protocol):
     async def retry(self, run: WorkflowRun, *, due_at: datetime, error: str) -> None: ...
 
     async def requeue(self, run: WorkflowRun | Taken) -> None:
-        """Set a run pending again with its former due time, and do not count the take."""
+        """Set a run pending again with its former due time, and do not count the attempt. The take still counts."""
         ...
 
     async def cancel(self, organization_id: str, run_id: str, reason: str) -> bool:
@@ -106,7 +106,7 @@ class RunLedger(Protocol):
         ...
 
     async def runs(self, organization_id: str, *, limit: int | None = None) -> Sequence[WorkflowRun]:
-        """List runs, newest first; all of them without a limit."""
+        """List runs, newest first, and those of one time by id, the greatest first; all of them without a limit."""
         ...
 
 
@@ -114,7 +114,7 @@ class Executors(Protocol):
     """The processes that work on runs. A running run belongs to one registered executor."""
 
     async def join(self, executor: str) -> None:
-        """Register an executor under a name that was never used before."""
+        """Register an executor, without heartbeats, under a name that was never used before."""
         ...
 
     async def heartbeat(self, executor: str) -> Mapping[str, int]:
@@ -127,8 +127,9 @@ class Executors(Protocol):
     async def running(self, executor: str) -> Sequence[Taken]: ...
 
     async def recover(self, error: str, *, lost: Mapping[str, int]) -> Recovered:
-        """Remove dead executors, and set every running run without a registered executor pending, due at once.
+        """Remove dead executors, and set every running run without a registered executor pending.
 
+        Such a run is due at once: since its creation.
         ``lost`` has the last seen number of heartbeats of each; an executor with a newer heartbeat stays. The attempt
         of a recovered run does not count, the kill does. A run with too many kills
         (:data:`~contentsvc_core.workflows.runs.MAX_KILLS`) fails with ``error`` instead.

@@ -116,10 +116,12 @@ def in_known_zone(automation: _Automation, zone: ZoneInfo, *, was: _Automation |
 
 
 def as_it_is(automation: _Automation, _zone: ZoneInfo) -> _Automation:
+    """Return an automation with the times that it has."""
     return automation
 
 
 def refuse_addition(existing: Collection[_Automation], new: _Automation, *, at_most: int | None) -> Refusal | None:
+    """Return why a new automation is refused; ``existing`` are the others of its kind in the organization."""
     if any(new.does_the_same_as(other) for other in existing):
         return new.duplicate
     most = new.at_most if at_most is None else at_most
@@ -132,6 +134,7 @@ def changed_automation(
     id_: str,
     change: Callable[[_Automation], _Automation | Refusal],
 ) -> _Automation | Refusal:
+    """Return the changed automation, or why the change is refused; ``existing`` are those of the organization."""
     current = next((each for each in existing if each.id == id_), None)
     if current is None:
         return kind.unknown

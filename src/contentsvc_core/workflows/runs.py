@@ -124,8 +124,10 @@ class Completion(Enum):
     OVERTAKEN = auto()
 
 
+#: The ends of runs without a post, which can be restarted.
 RESTARTABLE: Final = frozenset({RunStatus.FAILED, RunStatus.SKIPPED, RunStatus.CANCELLED})
 CANCELLED: Final = "cancelled by an operator"
+#: The reason of a skipped run whose key another post carries.
 ALREADY_REPORTED: Final = "another run has reported this release"
 REPORTED_TOGETHER: Final = "reported together with {tag} by run {run}"
 TRIGGER_DISABLED: Final = "the trigger is disabled"

@@ -182,6 +182,31 @@ def test_steps_of_an_upgrade_are_no_changes_and_are_in_the_part_of_a_blog_post_a
     assert (markdown.count("## Upgrading"), markdown.count("by hand")) == (1, 1)
 
 
+def test_changes_below_a_heading_about_upgrading_are_no_steps() -> None:
+    body = (
+        "## Upgrading\n\nTurn the lid by hand.\n\n"
+        "### Breaking changes\n\n- Remove the whistle\n\n#### Why\n\n- It rang\n\n"
+        "### On stoves of gas\n\n- Close the gas\n\n## Breaking changes when upgrading\n\n- Remove the spout\n"
+    )
+    noted = release(body=body)
+    assert [change.text for change in notes_of(noted).changes] == ["Remove the whistle", "It rang", "Remove the spout"]
+    blog = written(ContentType.BLOG_POST, release=noted, window=None).markdown
+    assert "\n\nTurn the lid by hand.\n\n### On stoves of gas\n\n- Close the gas\n\n" in blog
+    assert "Remove the" not in blog
+    assert "Breaking changes" not in blog
+
+
+def test_steps_of_an_upgrade_alone_are_a_blog_post_and_no_other_one() -> None:
+    noted = release(body="## Upgrading\n\nTurn the lid by hand.\n")
+    assert (
+        "\n\n## Before you upgrade\n\nTurn the lid by hand.\n"
+        in written(ContentType.BLOG_POST, release=noted, window=None).markdown
+    )
+    assert write_content(brief(ContentType.TWITTER_POST, release=noted)) == Silence(
+        reason="nothing to report: no commits, and no changes in the release notes"
+    )
+
+
 @pytest.mark.parametrize(
     ("heading", "is_upgrade"),
     [

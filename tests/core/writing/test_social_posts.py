@@ -144,9 +144,11 @@ def test_small_changes_are_points_of_a_post_without_many_others() -> None:
 
 def test_an_explanation_that_repeats_the_change_is_left_out_of_a_social_post() -> None:
     again = "feat: add a bell of brass\n\nAdds a loud bell, made of brass and iron, that can ring at noon."
+    more = "feat: add a bell of brass\n\nAdds a loud bell of brass. Without it, nobody heard the kettle boil over."
     new = "feat: add a bell of brass\n\nThe kettle now rings at noon, at midnight and when the water boils."
     for kind in (_TWITTER, _LINKEDIN):
         assert "iron" not in written(kind, again).markdown
+        assert "bell of brass. Without it, nobody heard" in " ".join(written(kind, more).markdown.split())
         assert "midnight" in written(kind, new).markdown
     assert "iron" in written(ContentType.BLOG_POST, again).markdown
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Final, final
 
+from attrs import mutable
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import (
@@ -239,15 +240,18 @@ def _once(changes: Iterable[Change]) -> list[Change]:
 
 
 def upgrade_steps(release: Release) -> str:
-    """Return what a release's notes say below a heading about upgrading, as Markdown; may be empty."""
+    """Return what a release's notes say below a heading about upgrading, without changes, as Markdown; may be empty."""
     steps: list[str] = []
-    level = 0
+    outline, is_upgrade = _Outline(), False
     for line, code, _ in _lines(clean(release.body or "", _READ)[0]):
         heading = None if code else _HEADING.fullmatch(line)
-        if heading and not 0 < level < _level(line):
-            is_upgrade = re.search(_UPGRADE, heading[1] or heading[2] or "", re.IGNORECASE)
-            level = _level(line) if is_upgrade else 0
-        elif level:
+        if heading:
+            words, own = heading[1] or heading[2] or "", _level(line)
+            outline.section_of(words, own)
+            if outline.unreported == own:
+                is_upgrade = re.search(_UPGRADE, words, re.IGNORECASE) is not None
+                continue
+        if is_upgrade and outline.unreported and not outline.named:
             steps.append(line)
     return clean("\n".join(steps), _STEPS_LIMIT)[0]
 
@@ -275,8 +279,7 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:
     open_: list[str] | None = None
     # The heading of news, its level, and a lower heading, which is an entry if a paragraph follows.
     news, level, own, below, prose_paragraphs = Section.OTHER, 0, 0, "", 0
-    # The level of a heading without changes; those below it have none, unless they name a section.
-    unreported = 0
+    outline = _Outline()
     for line, code, _ in _lines(text):
         heading = None if code else _HEADING.fullmatch(line)
         item = None if heading else _ITEM.match(line)
@@ -284,10 +287,7 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:
             open_ = None
         elif heading:
             words, own = heading[1] or heading[2] or "", _level(line)
-            section = _section_of(words)
-            is_inside = 0 < unreported < own
-            section = None if is_inside and section is Section.OTHER else section
-            unreported = 0 if section else unreported if is_inside else own
+            section = outline.section_of(words, own)
             is_reported, open_ = section is not None, None
             groups.append((section or Section.OTHER, []))
             below = words if level and own > level else ""
@@ -320,6 +320,25 @@ def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:
 def _level(heading: str) -> int:
     marks = len(heading.lstrip()) - len(heading.lstrip(" #"))
     return marks or _LOWEST
+
+
+@final
+@mutable
+class _Outline:
+    """The levels of a heading without changes, and of one below it that names a section; 0: none is open."""
+
+    unreported: int = 0
+    named: int = 0
+
+    def section_of(self, words: str, level: int) -> Section | None:
+        """Return the section of a heading's entries; ``None``: they are no changes."""
+        section = _section_of(words)
+        if not 0 < self.unreported < level:
+            self.unreported, self.named = 0 if section else level, 0
+        elif not 0 < self.named < level:
+            section = None if section is Section.OTHER else section
+            self.named = level if section else 0
+        return section
 
 
 def _section_of(words: str) -> Section | None:

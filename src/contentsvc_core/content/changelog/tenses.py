@@ -179,14 +179,30 @@ _RAISES_BOUND: Final = late(r"raise (?:the )?(?:\w+ )?(?:min|max|limit|lower|upp
 _OBJECT: Final = late(rf" (?:to|from|the|an?|all|its|it|their|them|more|minimum|{_ADJECTIVE})(?: |\Z)| [`A-Z0-9]")
 #: Words behind a verb, hardly behind a noun.
 _DEFINITE: Final = late(r" (?:the|an?|all|its|it|their|them) ")
-#: A word that is a verb in front of an article, though no table has it: ``Sound the horn``. Prepositions, adverbs
-#: and verbs in the past are excluded.
+#: Words in front of an article that are no verbs of the software: function words, hints such as ``See the manual``, and
+#: endings of Romance verbs, whose articles look the same.
+_NO_VERB: Final = """
+    about above across after again against ahead all almost along alongside already also although always amid amidst
+    among amongst and another any anyway apart around aside atop away because before behind below beneath beside between
+    beyond both but consult could despite double down due during each either else elsewhere enough even ever everywhere
+    except first fixup for from furthermore fyi given half hardly hence here how however inside instead into just last
+    later less like many may maybe meanwhile might minus more moreover most must near neither never next none nor not
+    note notwithstanding now off often okay once one only onto opposite otherwise outside over overall past per please
+    plus quite rather round second see should since so somehow somewhere soon still such than that then there therefore
+    third though three thrice through throughout till today together too toward twice two under underneath unless unlike
+    until upon upto via what whatever when whenever where whereby wherever whether which whichever while whilst who
+    whose why wip with within without would yet \\w*a \\w*ar \\w*ir \\w*(?:aught|ought)
+"""
+#: Irregular verbs in the past, without their beginnings: ``rewrote``, ``undid``.
+_IN_THE_PAST: Final = """
+    arose ate became began bent blew bore broke built came chose clung crept dealt did drank drew drove fell felt flew
+    forgot froze gave gone got grew had held hid kept knew laid led left lent lit lost made meant met paid ran rode rose
+    said sank saw sent shone shook shot shrank shrunk slept slid sold spent spoke spun stole stood strode struck stuck
+    swam swept swore taken threw told took tore understood was went were woke won wore wove wrote
+"""
+#: A word that is a verb in front of an article, though no table has it: ``Sound the horn``.
 _RARE_VERB: Final = late(
-    r"(?!(?:about|above|across|after|against|all|along|although|amid|among|and|around|because|before|behind|below|beneath"
-    r"|beside|between|beyond|both|broke|built|but|came|chose|concerning|double|down|during|even|fell|for|fixup|found|from"
-    r"|gave|got|had|half|held|hence|hid|into|just|kept|led|left|less|like|lost|made|many|meant|more|most|near|not|off|once"
-    r"|only|onto|outside|over|past|per|plus|quite|ran|rather|sent|since|still|such|than|that|then|through|till|took|toward|under"
-    r"|unlike|until|upon|was|went|were|what|when|where|whether|while|with|within|without|wrote|via)\Z)"
+    rf"(?!(?:{'|'.join(_NO_VERB.split())}|(?:fore|mis|out|over|re|un|under|with)?(?:{'|'.join(_IN_THE_PAST.split())}))\Z)"
     r"(?:[a-z]ing|[a-z]{2,}(?:[^\Wsdgy]|[^\We]d|[^\Wn]g|[^\Wl]y|ss))\Z",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from attrs import evolve
 
 from contentsvc_core.content.changelog.paths import PathClass, touched
 from contentsvc_core.content.changelog.patterns import REFERENCE_ALONE
+from contentsvc_core.content.changelog.release_notes import upgrade_steps
 from contentsvc_core.content.changelog.report import Part, report_of
 from contentsvc_core.content.changelog.select import Change
 from contentsvc_core.content.changelog.writer import write_changelog
@@ -53,7 +54,8 @@ def _silence(news: News, brief: Brief, *, translates: bool) -> str | None:
     if content_type is ContentType.INVESTOR_UPDATE:
         return None if news.active else _reason(brief, news.parts, name)
     if not (news.items or news.lead):
-        return _reason(brief, news.parts, name)
+        steps = content_type is ContentType.BLOG_POST and brief.release and upgrade_steps(brief.release)
+        return None if steps else _reason(brief, news.parts, name)
     if content_type in PLAIN_TYPES and not translates:
         language = next(name for name, book in PHRASEBOOKS.items() if book is news.voice.phrases)
         texts = (news.lead, *(item.change.text for item in news.items))
@@ -99,8 +101,12 @@ def _reason(brief: Brief, parts: Sequence[Part], post: str = "") -> str:
         counted.update(hidden=hidden, release=releasing, silent=_without_entry(whole))
     counts = [f"{n:,} {nouns[n > 1]}" for what, nouns in _COUNTED.items() if (n := counted[what]) > 0]
     if not counts:
-        released = brief.release is not None or any(part.releases for part in parts)
-        return f"{NOTHING_TO_REPORT}: {'no commits, and no release notes' if released else 'no new commits'}"
+        releases = [*([brief.release] if brief.release else []), *(each for part in parts for each in part.releases)]
+        noted = any(each.body and each.body.strip() for each in releases)
+        missing = (
+            f"no commits, and no {'changes in the ' if noted else ''}release notes" if releases else "no new commits"
+        )
+        return f"{NOTHING_TO_REPORT}: {missing}"
     return f"{ENGLISH.enumerated(counts)}: nothing a reader{f' of {post}' if post else ''} notices"
 
 

@@ -8,7 +8,16 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.brand import BrandIdentity, sober
 from contentsvc_core.content.changelog import titles
-from contentsvc_core.content.changelog.lines import bounded, joined, named, notes_of, plain, quoted_notes, references
+from contentsvc_core.content.changelog.lines import (
+    bounded,
+    joined,
+    labelled,
+    named,
+    notes_of,
+    plain,
+    quoted_notes,
+    references,
+)
 from contentsvc_core.content.changelog.markdown import inline, link, masked_line, safe_url, with_period
 from contentsvc_core.content.changelog.people import authors, contributors
 from contentsvc_core.content.changelog.read import parse
@@ -124,6 +133,9 @@ def _explanation(item: Item, news: News) -> str:
 def _line(item: Item, news: News, explanation: str, *, bold: bool) -> str:
     change = item.change
     text = wording.change_text(item, news, code=True)
+    if change.section is Section.DEPRECATED:
+        # Its heading speaks of the upgrade alone.
+        text = labelled(change, text, news.phrases)
     scope = wording.scope_of(item, text, news)
     origin = (
         f"{item.part.project} ({scope})" if news.several and scope else item.part.project if news.several else scope

@@ -305,7 +305,8 @@ def explained(item: Item, news: News) -> str:
     if notes := notes_of(item.change):
         return plain(with_period(notes[0]))
     text = excerpt(item.change, news.phrases) if news.voice.technical else ""
-    return "" if restates(text, change_text(item, news)) else plain(text)
+    first, rest = first_sentence(text)
+    return plain(rest if restates(first, change_text(item, news)) else text)
 
 
 def excerpt(change: Change, phrases: Phrasebook) -> str:
