@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Final
 
+import structlog
 from mcp import types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
@@ -20,6 +21,8 @@ from contentsvc_mcp.toolbox import Tool, ToolRefused
 from contentsvc_mcp.tools import BY_NAME, INSTRUCTIONS, open_to
 from contentsvc_mcp.untrusted import structured, texts
 
+_LOG: Final = structlog.get_logger("contentsvc.mcp")
+
 
 def agent_server(
     app: Application,
@@ -32,6 +35,10 @@ def agent_server(
         except StoreUnavailable as exc:
             on_unavailable(exc)
             raise MCPError(types.INTERNAL_ERROR, UNAVAILABLE) from None
+        except Exception as exc:
+            # The caller never sees the cause.
+            _LOG.exception("tools not listed")
+            raise MCPError(types.INTERNAL_ERROR, "Internal error") from exc
         return open_to(() if key is None else key.scopes)
 
     async def list_tools(

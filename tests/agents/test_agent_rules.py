@@ -186,15 +186,19 @@ async def test_a_server_fault_is_reported_without_its_cause(
     assert [str(outage) for outage in agent.outages] == ["host=db.internal"]
 
 
-async def test_the_list_of_tools_says_that_the_store_is_unavailable(
-    acme: Caller, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("fault", "words", "outages"),
+    [(StoreUnavailable, "temporarily unavailable", ["host=db.internal"]), (RuntimeError, "Internal error", [])],
+)
+async def test_a_fault_of_the_store_is_not_shown_in_place_of_the_tools(
+    acme: Caller, monkeypatch: pytest.MonkeyPatch, fault: type[Exception], words: str, outages: list[str]
 ) -> None:
     async def fail(*_: object, **__: object) -> None:
         message = "host=db.internal"
-        raise StoreUnavailable(message)
+        raise fault(message)
 
     async with agent_of(acme) as agent:
         monkeypatch.setattr(acme.world.stores.keys, "key", fail)
-        with pytest.raises(MCPError, match="temporarily unavailable"):
+        with pytest.raises(MCPError, match=words):
             await agent.tools()
-    assert [str(outage) for outage in agent.outages] == ["host=db.internal"]
+    assert [str(outage) for outage in agent.outages] == outages

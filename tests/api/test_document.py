@@ -10,6 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, cast
 
+import jsonschema_rs
 import pytest
 from tests.api.described import subject, try_operation
 from tests.api.furnished import furnish, operations
@@ -59,20 +60,23 @@ async def test_every_operation_documents_its_refusals(world: ApiWorld) -> None:
         assert not described & {each.description for each in HTTPStatus}, f"{method} {path}"
 
 
-async def test_the_example_of_each_body_is_accepted(world: ApiWorld) -> None:
+async def test_the_example_of_each_body_has_its_schema_and_is_accepted(world: ApiWorld) -> None:
     caller = await world.caller()
     ids = await furnish(world, caller)
-    examples = {
-        (method, path): operation["requestBody"]["content"]["application/json"]["example"]
+    components = (await world.send("GET", "/schema/openapi.json")).json()["components"]
+    bodies = {
+        (method, path): operation["requestBody"]["content"]["application/json"]
         for method, path, operation in await operations(world)
         if "application/json" in operation.get("requestBody", {}).get("content", {})
     }
 
-    assert len(examples) >= 25
+    assert len(bodies) >= 25
     # Repositories first: other examples name one.
-    for method, path in sorted(examples, key=lambda each: "integrations" not in each[1]):
+    for method, path in sorted(bodies, key=lambda each: "integrations" not in each[1]):
+        body = bodies[method, path]
+        jsonschema_rs.validate({**body["schema"], "components": components}, body["example"])
         named = re.sub(r"\{\w+\}", ids.get(path, ""), path)
-        answer = await caller(method, named, examples[method, path])
+        answer = await caller(method, named, body["example"])
         # Missed deliveries need a token, which the integration lacks.
         accepted = answer.is_success or answer.json() == {"error": BY_HAND.message()}
         assert accepted, f"{method} {path}: {answer.text}"

@@ -48,12 +48,16 @@ async def test_a_database_that_does_not_exist_is_made(empty: Database) -> None:
     assert not await upgrade(empty)
 
 
-def test_the_newest_script_is_the_one_that_is_expected() -> None:
+def test_every_revision_up_to_the_newest_has_a_script() -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(migrations.__file__).parent))
     config.set_main_option("path_separator", "os")
 
-    assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
+    scripts = ScriptDirectory.from_config(config)
+    assert scripts.get_heads() == [HEAD]
+    assert {each.revision for each in scripts.walk_revisions()} == {
+        f"{number:04}" for number in range(20, int(HEAD) + 1)
+    }
 
 
 async def test_an_upgraded_database_is_like_a_new_one(empty: Database, tmp_path: Path) -> None:

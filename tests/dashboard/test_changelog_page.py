@@ -191,6 +191,14 @@ async def test_pictures_are_uploaded_and_removed(acme: Caller, browsing: Browsin
     assert (await browsing.open(f"{where}/logo")).status == 404
 
 
+async def test_all_faults_of_the_form_are_named_at_once(acme: Caller, browsing: Browsing) -> None:
+    wrong = {"title": "", "accent": "reddish", "headerLinks": "Docs"}
+    page = await browsing.send((await browsing.open(PAGE)).form(PAGE), **wrong)
+
+    faults = {attrs["id"] for tag, attrs in page.elements if tag == "p" and attrs.get("class") == "fault"}
+    assert (page.status, faults) == (422, {f"{field}-fault" for field in wrong})
+
+
 async def test_an_added_changelog_needs_an_address_that_is_free(acme: Caller, browsing: Browsing) -> None:
     page = await browsing.send((await browsing.open(PAGE)).form("/dashboard/changelogs"), slug="A b", title="Kept")
 

@@ -244,14 +244,14 @@ async def test_a_text_whose_html_is_too_long_is_cut(world: World) -> None:
     assert post.content == SafeMarkdown().html(post.markdown)
 
 
-async def test_a_tag_without_end_is_cut(world: World) -> None:
-    await released(world, "d-1", "v1." * 1_000, published_at=None)
+async def test_tags_without_end_are_cut_and_stay_different(world: World) -> None:
+    for version in ("1.0", "1.1"):
+        await released(world, version, f"lamp{'s' * 1_000}@{version}", published_at=None)
 
     await perform_all(world)
 
-    (post,) = await world.stores.posts.posts(world.organization.id)
-    assert post.release_tag is not None
-    assert (len(post.release_tag), post.release_tag[:9]) == (255, "v1.v1.v1.")
+    tags = [post.release_tag or "" for post in await world.stores.posts.posts(world.organization.id)]
+    assert {(len(tag), tag[:5], tag[-4:]) for tag in tags} == {(255, "lamps", "@1.0"), (255, "lamps", "@1.1")}
 
 
 async def test_the_end_of_each_run_is_observed(world: World) -> None:

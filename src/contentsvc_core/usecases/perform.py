@@ -46,7 +46,7 @@ from contentsvc_core.workflows.triggers import Trigger
 
 _ERROR_LENGTH: Final = 500
 #: The longest tag of a post, in characters: a file's name, which git makes of a tag. Deliveries have no limit for tags,
-#: and public lists show them.
+#: and public lists show them. A longer one loses its middle: it begins with a package, and ends with a version.
 _TAG_LENGTH: Final = 255
 NO_COMMIT: Final = "no commit matches the paths and scopes of the trigger"
 _NO_SITES: Final = "websites are not read here"
@@ -314,7 +314,11 @@ def _cut(brief: Brief) -> Iterator[str]:
 
 
 def _tag(release: Release) -> str:
-    return one_line(release.tag_name, _TAG_LENGTH)
+    tag = release.tag_name
+    if len(tag) > _TAG_LENGTH:
+        kept = _TAG_LENGTH // 2
+        tag = f"{tag[:kept]}…{tag[-kept:]}"
+    return one_line(tag, _TAG_LENGTH)
 
 
 def _metadata(run: WorkflowRun, order: _Order, written: _WriterResult) -> dict[str, Any]:

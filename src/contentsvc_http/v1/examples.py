@@ -6,14 +6,14 @@ from typing import Any, Final
 from contentsvc_core.webhooks.providers import PROVIDERS
 
 _REPOSITORY: Final = {"owner": "acme", "repo": "beacon"}
-_TARGETS: Final = {"repositoryIds": [7001]}
+_TARGETS: Final = {"repositoryIds": ["7001"]}
 _WEEKLY: Final = {"cron": {"frequency": "weekly", "dayOfWeek": 1, "hour": 9, "minute": 0}}
 
 EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     # Packages of others add providers.
-    **{provider.operation_id: {**_REPOSITORY, "repositoryId": 7001} for provider in PROVIDERS},
-    "connectBitbucket": {**_REPOSITORY, "repositoryId": 7002},
-    "connectGitlab": {**_REPOSITORY, "owner": "acme/products", "repositoryId": 7003},
+    **{provider.operation_id: {**_REPOSITORY, "repositoryId": "7001"} for provider in PROVIDERS},
+    "connectBitbucket": {**_REPOSITORY, "repositoryId": "7002"},
+    "connectGitlab": {**_REPOSITORY, "owner": "acme/products", "repositoryId": "7003"},
     "createBrandIdentity": {"name": "Acme", "websiteUrl": "https://acme.example"},
     "createChangelog": {
         "slug": "beacon",
@@ -31,7 +31,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
         "tags": ["v*"],
         "preReleases": False,
     },
-    "createGitHubIntegration": {**_REPOSITORY, "branch": "main", "repositoryId": 7004},
+    "createGitHubIntegration": {**_REPOSITORY, "branch": "main", "repositoryId": "7004"},
     "createPost": {
         "title": "Beacon 1.2",
         "markdown": "## New\n\n- The lamp has a slow mode.",
@@ -42,7 +42,7 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "createPostGeneration": {
         "contentType": "blog_post",
         "lookbackWindow": "last_30_days",
-        "repositoryIds": [7001],
+        "repositoryIds": ["7001"],
         "dataPoints": {"includeCommits": True, "includeReleases": True},
     },
     "createSchedule": {

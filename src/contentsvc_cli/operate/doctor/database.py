@@ -129,7 +129,7 @@ async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findi
     try:
         current = await database.revision()
         if is_older(current):
-            await in_thread(partial(check_known, current))
+            check_known(current)
     except SchemaMismatch as exc:
         sentence, _, advice = str(exc).partition("; ")
         return [fault(name, sentence, advice)], "the database cannot be used"
