@@ -41,7 +41,7 @@ def is_older(found: str | None) -> bool:
 def check_known(found: str | None) -> None:
     """Check that this version can use or upgrade a schema of this revision (:class:`SchemaMismatch`)."""
     # Without Alembic, whose import takes seconds on a busy machine. Each revision between the two has a script.
-    if found is None or (found.isdigit() and _OLDEST <= found <= HEAD):
+    if found is None or (found.isdigit() and len(found) == len(HEAD) and _OLDEST <= found <= HEAD):
         return
     if found.isdigit() and found < _OLDEST:
         message = (
