@@ -224,6 +224,16 @@ def test_headings_say_what_is_done_before_an_upgrade(heading: str, is_upgrade: b
     assert (notes.changes == ()) is is_upgrade
 
 
+def test_the_headings_of_changelogs_in_other_languages_are_read() -> None:
+    german = "## Neue Funktionen\n- Deckel aus Eisen\n## Entfernt:\n- Griff aus Holz\n"
+    body = f"{german}## Corrections\n- Le bec ne goutte plus\n"
+    assert [(change.section, change.text) for change in notes_of(release(body=body)).changes] == [
+        (Section.ADDED, "Deckel aus Eisen"),
+        (Section.REMOVED, "Griff aus Holz"),
+        (Section.FIXED, "Le bec ne goutte plus"),
+    ]
+
+
 def test_entries_that_tools_repeat_and_refer_with_are_read_once_and_without_references() -> None:
     body = (
         "### \u26a0 BREAKING CHANGES\n\n* **lid:** it rings\n\n### Features\n\n"

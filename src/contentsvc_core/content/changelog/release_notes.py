@@ -18,6 +18,7 @@ from contentsvc_core.content.changelog.markdown import (
 from contentsvc_core.content.changelog.select import Change, reported_changes
 from contentsvc_core.content.changelog.words import continued, imperative, with_verb
 from contentsvc_core.content.options import DEFAULT_OPTIONS
+from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.events.normalized import Author, Commit, Push, Release
 from contentsvc_core.on_demand import late
@@ -160,6 +161,10 @@ _HEADINGS: Final[tuple[tuple[str, Section | None], ...]] = (
     (r"chang|improve", Section.CHANGED),
     (r"\badd|new\b|feature|enhanc|highlight", Section.ADDED),
 )
+#: The headings of changelogs in each language.
+_OWN_HEADINGS: Final = {
+    heading.casefold(): section for book in PHRASEBOOKS.values() for section, heading in book.headings.items()
+}
 _HEADING: Final = late(r" {0,3}(?:#{1,6}[ \t]+(.*)|(?:\*\*|__)([^*_]{1,80}?):?(?:\*\*|__):?)")
 _ITEM: Final = late(r"( *)(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t]+(?:\u2611[ \t]+)?(.*)")
 #: In spaces, more than the first item of a list has, and in front of a list: code has four.
@@ -342,6 +347,8 @@ class _Outline:
 
 
 def _section_of(words: str) -> Section | None:
+    if own := _OWN_HEADINGS.get(words.strip(" :").casefold()):
+        return own
     sections = (of for pattern, of in _HEADINGS if re.search(pattern, words, re.IGNORECASE))
     return next(sections, Section.OTHER)
 
