@@ -12,16 +12,16 @@ from contentsvc_http.errors import Refused
 
 _LOG: Final = structlog.get_logger("contentsvc.http")
 _KEY: Final = "contentsvc.key"
-_CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
+CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 
 
 async def caller(request: Request[Any, Any, Any], authenticator: Authenticator, scope: Scope | None) -> ApiKey:
     """Return the request's API key, which has the scope; ``None``: the scope is checked later."""
     if "Authorization" not in request.headers:
-        raise Refused(401, {"error": "Missing API key"}, _CHALLENGE)
+        raise Refused(401, {"error": "Missing API key"}, CHALLENGE)
     key = await presented_key(request, authenticator)
     if key is None:
-        raise Refused(401, {"error": _fault(request.headers.getall("Authorization"))}, _CHALLENGE)
+        raise Refused(401, {"error": _fault(request.headers.getall("Authorization"))}, CHALLENGE)
     if scope is not None and scope not in key.scopes:
         # RFC 6750, section 3.1.
         challenge = {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{scope.value}"'}

@@ -96,7 +96,10 @@ def _postgresql_fault(url: URL) -> str | None:
 
 def base_url(_settings: object, _attribute: object, value: str) -> None:
     if not _is_address(value, without=r"\s"):
-        _refuse("CONTENTSVC_BASE_URL must be an address such as https://example.org, without a query")
+        _refuse(
+            "CONTENTSVC_BASE_URL must be an address such as https://example.org: http:// or https:// in lower case, "
+            "and no query"
+        )
 
 
 def api_urls(_settings: object, _attribute: object, value: Mapping[str, str]) -> None:

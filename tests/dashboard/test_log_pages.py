@@ -120,6 +120,7 @@ async def test_filters_are_a_form_and_part_of_the_address(
     assert len(titles(page)) == len(found)
     assert all(shown.startswith(title) for shown, title in zip(titles(page), found, strict=True))
     assert {name: value for name, (value,) in page.form(LOGS).fields.items() if value} == filters
+    assert bool(asking(page)) == ("until" not in filters)
     if not found:
         assert "No entry matches this filter." in page.text
     # The same for a script, which also makes the browser show an address without empty filters.

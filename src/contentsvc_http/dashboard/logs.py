@@ -150,6 +150,8 @@ async def _entries_of(session: DashboardSession, filters: LogFilters, fault: str
     shown = list(entries[:_PAGE])
     names = await all_names(session)
     is_first, newest = filters.before is None, Cursor.of(shown[0]) if shown else BEGINNING
+    # A filter with an end has no new deliveries.
+    may_poll = is_first and not filters.until
     return {
         "path": _PATH,
         "filters": filters,
@@ -163,7 +165,8 @@ async def _entries_of(session: DashboardSession, filters: LogFilters, fault: str
         "since": _shown(filters.search.since, session),
         "until": _shown(filters.search.until, session),
         "is_first": is_first,
-        "polls": filters.newer(newest, len(shown)) if is_first and filters.live and fault is None else None,
+        "may_poll": may_poll,
+        "polls": filters.newer(newest, len(shown)) if may_poll and filters.live and fault is None else None,
         "older": filters.older(Cursor.of(shown[-1])) if len(entries) > _PAGE else None,
     }
 

@@ -5,6 +5,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.organizations import ChangeOrganization, Organization, OrganizationBody
+from contentsvc_http.auth import CHALLENGE
 from contentsvc_http.errors import Refused, accepted
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import Operations
@@ -32,7 +33,7 @@ def organization_routes(gate: Gate) -> list[HTTPRouteHandler]:
     async def read_organization(key: ApiKey) -> Organization:
         organization = await app.stores.directory.organization_of(key.organization_id)
         if organization is None:
-            raise Refused(401, {"error": "Invalid API key"})
+            raise Refused(401, {"error": "Invalid API key"}, CHALLENGE)
         return organization
 
     @operation("GET /v1/organization", "getOrganization", "Get the organization and the scopes of the API key")
