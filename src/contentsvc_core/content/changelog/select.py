@@ -35,7 +35,7 @@ _NOTED_SHARE: Final = 0.2
 #: The same for pull requests and issues; in a window of fewer changes every change counts.
 _REQUESTED_OF: Final = 8
 _REQUESTED_SHARE: Final = 0.5
-_VERSION: Final = late(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?(?!.*\d\.\d)")
+_VERSION: Final = late(r"(?P<major>\d{1,9})\.(?P<minor>\d{1,9})(?:\.(?P<patch>\d{1,9}))?")
 _TAG_LIMIT: Final = 40
 _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.js": "node", "nodejs": "node"}
 #: Scopes of requirements that hold for the whole project.
@@ -181,7 +181,7 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
 
 
 def breaks_of(tag: str) -> Breaks:
-    match = _VERSION.search(tag[-300:])  # the pattern reads to the end from each version: the square of a tag's length
+    match = next(reversed([*_VERSION.finditer(tag)]), None)
     if match is None or int(match["patch"] or 0):
         return Breaks.NOT
     steps = {(True, False): Breaks.MAJOR, (False, True): Breaks.EARLY}
