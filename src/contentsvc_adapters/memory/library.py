@@ -20,6 +20,7 @@ from contentsvc_core.lists.terms import Term
 from contentsvc_core.outgoing.events import post_published, post_written
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.documents import post_words
+from contentsvc_core.timestamps import is_within
 from contentsvc_core.workflows.context import ContextRecord
 
 
@@ -83,8 +84,7 @@ class MemoryPostLibrary(MemoryStore):
             if (not query.statuses or post.status in query.statuses)
             and (not query.content_types or post.content_type in query.content_types)
             and (not query.brand_identity_ids or _brand(post) in query.brand_identity_ids)
-            and (query.since is None or at(post).at >= query.since)
-            and (query.until is None or at(post).at < query.until)
+            and is_within(at(post).at, query.since, query.until)
             and _has_facet(post, [f"label:{label.value}" for label in query.labels])
             and _has_facet(post, [f"repository:{folded(name)}" for name in query.repositories])
             and (not query.terms or _has_words(post, query.terms))

@@ -43,7 +43,7 @@ _FEW_WORDS: Final = 2
 _NOTES_LIMIT: Final = 8_000
 _RELEASES_LIMIT: Final = 16_000
 _DESCRIPTION_LIMIT: Final = 600
-#: The people whom a post thanks by name: as many as a reader reads. One person alone would thank himself.
+#: The people whom a post thanks by name: as many as a reader reads. With one author, the post would thank its sender.
 _THANKED: Final = 20
 _THANKED_FROM: Final = 2
 _TAG_LIMIT: Final = 80

@@ -53,7 +53,7 @@ def _a_brand(trial: _Trial, name: str = "Lighthouse", **fields: Any) -> BrandIde
     return BrandIdentity(**values | fields)
 
 
-async def _added(trial: _Trial, name: str = "Lighthouse", **fields: Any) -> BrandIdentity:  # noqa: ANN401
+async def _added(trial: _Trial, name: str = "Lighthouse", **fields: Any) -> BrandIdentity:  # noqa: ANN401  # as above
     brand = await trial.store.brands.add(_a_brand(trial, name, **fields))
     if not isinstance(brand, BrandIdentity):
         trial.fail(f"got {brand}")

@@ -33,7 +33,7 @@ def _a_key(trial: _Trial, hours: int = 0, **fields: Any) -> ApiKey:  # noqa: ANN
     return ApiKey(**values | fields)
 
 
-async def _added(trial: _Trial, hours: int = 0, **fields: Any) -> ApiKey:  # noqa: ANN401
+async def _added(trial: _Trial, hours: int = 0, **fields: Any) -> ApiKey:  # noqa: ANN401  # as above
     key = _a_key(trial, hours, **fields)
     trial.same(await trial.store.add(key), None)
     return key

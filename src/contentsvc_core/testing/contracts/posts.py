@@ -17,6 +17,7 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing.contracts.trials import Contract, Trial
 from contentsvc_core.testing.parts import START
 from contentsvc_core.testing.samples import LONG_TEXT
+from contentsvc_core.timestamps import is_within
 
 _Trial: TypeAlias = Trial[PostLibrary]
 
@@ -27,7 +28,7 @@ _HOUR: Final = timedelta(hours=1)
 _MOMENT: Final = timedelta(milliseconds=1)
 
 
-def a_post(trial: _Trial, at: datetime = START, **fields: Any) -> Post:  # noqa: ANN401  # fields of a post
+def a_post(trial: Trial[Any], at: datetime = START, **fields: Any) -> Post:  # noqa: ANN401  # fields of a post
     values: dict[str, Any] = {
         "id": trial.new_id("post_"),
         "organization_id": trial.own,
@@ -43,7 +44,7 @@ def a_post(trial: _Trial, at: datetime = START, **fields: Any) -> Post:  # noqa:
     return Post(**values | fields)
 
 
-async def _added(trial: _Trial, at: datetime = START, **fields: Any) -> Post:  # noqa: ANN401
+async def _added(trial: _Trial, at: datetime = START, **fields: Any) -> Post:  # noqa: ANN401  # as above
     post = a_post(trial, at, **fields)
     await trial.store.add(post)
     return post
@@ -286,8 +287,7 @@ def matching(posts: Iterable[Post], query: PostQuery) -> list[Post]:
             not query.brand_identity_ids
             or (post.source_metadata or {}).get("brandIdentityId") in query.brand_identity_ids
         )
-        and (query.since is None or time(post) >= query.since)
-        and (query.until is None or time(post) < query.until)
+        and is_within(time(post), query.since, query.until)
     ]
     return sorted(found, key=lambda post: (time(post), post.id), reverse=not query.ascending)
 

@@ -6,9 +6,10 @@ from typing import Final, Protocol, TypeAlias
 
 from attrs import evolve
 
-from contentsvc_core.content.posts import ContentType, Post, PostStatus
+from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, window_at
 from contentsvc_core.ports import Executors, Jobs, PostLibrary, RunLedger
+from contentsvc_core.testing.contracts.posts import a_post
 from contentsvc_core.testing.contracts.trials import Contract, Trial
 from contentsvc_core.testing.parts import START
 from contentsvc_core.workflows.causes import Generation, Source
@@ -100,21 +101,6 @@ async def _check_stored(trial: _Trial, *runs: WorkflowRun, organization_id: str 
         trial.same(found.get(run.id), run)
 
 
-def _a_post(trial: _Trial, organization_id: str | None = None) -> Post:
-    return Post(
-        id=trial.new_id("post_"),
-        organization_id=organization_id or trial.own,
-        title="What is new",
-        content="<p>A lamp.</p>",
-        markdown="A lamp.",
-        content_type=ContentType.CHANGELOG,
-        source_metadata=None,
-        status=PostStatus.DRAFT,
-        created_at=START,
-        updated_at=START,
-    )
-
-
 @RUNS.guarantee("a run reads back as it was, and runs are listed newest first, each in its organization")
 async def _are_listed(trial: _Trial) -> None:
     ledger = trial.store.ledger
@@ -176,7 +162,7 @@ async def _go_to_one(trial: _Trial) -> None:
 
 @RUNS.guarantee("a run has one post: of concurrent completions one succeeds, and the others write nothing")
 async def _have_one_post(trial: _Trial) -> None:
-    run, posts = await _taken(trial), [_a_post(trial) for _ in range(8)]
+    run, posts = await _taken(trial), [a_post(trial) for _ in range(8)]
     answers = await trial.at_once(*(trial.store.ledger.complete(run, post, once=None) for post in posts))
     trial.same(sorted(answer.name for answer in answers), ["COMPLETED", *["GONE"] * 7])
     winner = posts[answers.index(Completion.COMPLETED)]
@@ -189,7 +175,7 @@ async def _have_one_post(trial: _Trial) -> None:
 async def _report_once(trial: _Trial) -> None:
     ledger, key = trial.store.ledger, "trg/1/2026/" + "v" * 5_000
     runs = [await _taken(trial) for _ in range(6)]
-    answers = await trial.at_once(*(ledger.complete(run, _a_post(trial), once=key) for run in runs))
+    answers = await trial.at_once(*(ledger.complete(run, a_post(trial), once=key) for run in runs))
     trial.same(sorted(answer.name for answer in answers), [*["ALREADY_REPORTED"] * 5, "COMPLETED"])
     (post,) = await trial.store.posts.posts(trial.own)
     for run, answer in zip(runs, answers, strict=True):
@@ -202,10 +188,10 @@ async def _report_once(trial: _Trial) -> None:
 
 @RUNS.guarantee("a key stays reserved when its post is removed, and belongs to one organization")
 async def _stay_reported(trial: _Trial) -> None:
-    ledger, post = trial.store.ledger, _a_post(trial)
+    ledger, post = trial.store.ledger, a_post(trial)
     trial.same(await ledger.complete(await _taken(trial), post, once="v1"), Completion.COMPLETED)
     trial.same(await trial.store.posts.remove(trial.own, post.id), expected=True)
-    again = await ledger.complete(await _taken(trial), _a_post(trial), once="v1")
+    again = await ledger.complete(await _taken(trial), a_post(trial), once="v1")
     trial.same(again, Completion.ALREADY_REPORTED)
     trial.same(await trial.store.posts.posts(trial.own), [])
     # The end of its run stays, too.
@@ -213,16 +199,16 @@ async def _stay_reported(trial: _Trial) -> None:
     trial.same((first.status, first.post_id), (RunStatus.COMPLETED, post.id))
     for owner, once in ((trial.own, "v2"), (trial.own, None), (trial.own, None), (trial.foreign, "v1")):
         run = await _taken(trial, owner)
-        trial.same(await ledger.complete(run, _a_post(trial, owner), once=once), Completion.COMPLETED)
+        trial.same(await ledger.complete(run, a_post(trial, organization_id=owner), once=once), Completion.COMPLETED)
 
 
 @RUNS.guarantee("a post that is removed while other runs report the same leaves no post")
 async def _are_removed_at_once(trial: _Trial) -> None:
-    ledger, posts, post = trial.store.ledger, trial.store.posts, _a_post(trial)
+    ledger, posts, post = trial.store.ledger, trial.store.posts, a_post(trial)
     first, *others = [await _taken(trial) for _ in range(8)]
     trial.same(await ledger.complete(first, post, once="v1"), Completion.COMPLETED)
     removal = posts.remove(trial.own, post.id)
-    reports = (ledger.complete(run, _a_post(trial), once="v1") for run in others)
+    reports = (ledger.complete(run, a_post(trial), once="v1") for run in others)
     answers: list[object] = await trial.at_once(removal, *reports)
     trial.same(answers, [True, *[Completion.ALREADY_REPORTED] * len(others)])
     trial.same(await posts.posts(trial.own), [])
@@ -252,12 +238,14 @@ async def _belong_to_their_taker(trial: _Trial) -> None:
         trial.same(await ledger.end(run, RunStatus.FAILED, "second"), expected=False)
         await ledger.retry(run, due_at=START, error="second")
         await ledger.requeue(run)
-        trial.same(await ledger.complete(run, _a_post(trial, run.organization_id), once="v1"), Completion.GONE)
+        trial.same(
+            await ledger.complete(run, a_post(trial, organization_id=run.organization_id), once="v1"), Completion.GONE
+        )
     trial.same(await ledger.runs(trial.own), before)
     trial.same(await ledger.runs(trial.foreign), [])
     trial.same(await trial.store.posts.posts(trial.own), [])
     # The key is not reserved either.
-    trial.same(await ledger.complete(again, _a_post(trial), once="v1"), Completion.COMPLETED)
+    trial.same(await ledger.complete(again, a_post(trial), once="v1"), Completion.COMPLETED)
 
 
 @RUNS.guarantee("a retried run waits until it is due, and forgets the error when it completes")
@@ -271,7 +259,7 @@ async def _are_retried(trial: _Trial) -> None:
     await _check_due(trial, due_at, waiting)
     (again,) = await _take(trial, [run.id])
     trial.same(again, evolve(waiting, status=RunStatus.RUNNING, attempts=2, takes=2))
-    post = _a_post(trial)
+    post = a_post(trial)
     trial.same(await ledger.complete(again, post, once=None), Completion.COMPLETED)
     await _check_stored(trial, evolve(again, status=RunStatus.COMPLETED, error=None, post_id=post.id))
 
@@ -341,14 +329,14 @@ async def _are_cancelled(trial: _Trial) -> None:
     for run in (taken, pending):
         trial.same([await ledger.cancel(trial.own, run.id, reason) for reason in ("so", "late")], [True, False])
         await _check_stored(trial, evolve(run, status=RunStatus.CANCELLED, error="so"))
-    trial.same(await ledger.complete(taken, _a_post(trial), once=None), Completion.GONE)
+    trial.same(await ledger.complete(taken, a_post(trial), once=None), Completion.GONE)
 
 
 @RUNS.guarantee("a run that has ended without a post is restarted with all attempts left; no other run is")
 async def _are_restarted(trial: _Trial) -> None:
     ledger, run, completed = trial.store.ledger, await _taken(trial), await _taken(trial)
     due_at = START + _HOUR
-    trial.same(await ledger.complete(completed, _a_post(trial), once=None), Completion.COMPLETED)
+    trial.same(await ledger.complete(completed, a_post(trial), once=None), Completion.COMPLETED)
     for id_ in (run.id, completed.id, "unknown"):
         trial.same(await ledger.restart(trial.own, id_, due_at=due_at), expected=False)
     await ledger.end(run, RunStatus.FAILED, "so it is")

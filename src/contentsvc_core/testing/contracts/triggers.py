@@ -65,7 +65,7 @@ def _a_trigger(trial: _Trial, repository_id: int = 1, **fields: Any) -> Trigger:
     return Trigger(**values | fields)
 
 
-async def _added(trial: _Trial, repository_id: int = 1, **fields: Any) -> Trigger:  # noqa: ANN401
+async def _added(trial: _Trial, repository_id: int = 1, **fields: Any) -> Trigger:  # noqa: ANN401  # as above
     trigger = _a_trigger(trial, repository_id, **fields)
     trial.same(await trial.store.add(trigger), trigger)
     return trigger
