@@ -76,7 +76,7 @@ def check_writable(database: Path) -> None:
 
 def file_uri(database: Path, mode: str) -> str:
     """Return the address of a file for SQLite: ``mode`` is ``ro``, ``rw`` or ``rwc``."""
-    # Path.as_uri imports an HTTP client on Python 3.14, a tenth of a command's start.
+    # Path.as_uri imports an HTTP client on Python 3.14: 38 modules that a command does not need.
     return f"file://{quote(os.fsencode(database.absolute()))}?mode={mode}"
 
 
