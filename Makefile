@@ -54,7 +54,7 @@ test-all: install  ## the second tier: all contracts on databases, properties wi
 golden: install  ## write the golden posts anew, to be reviewed as a diff
 	GOLDEN=write $(BIN)/pytest -q -k reads_like_this tests/core
 
-test-python:  ## the first tier on another interpreter, in an environment of its own: PYTHON=python3.13
+test-python:  ## the first tier on another interpreter, in an environment of its own: PYTHON=python3.14
 	$(MAKE) test PYTHON=$(PYTHON) VENV=.venv-$(notdir $(PYTHON))
 
 test-browser: install  ## the dashboard in a real Chromium: each page and action; pictures in build/screens

@@ -1,7 +1,7 @@
 """Builders of values. A test sets the relevant fields; the other fields have defaults."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
@@ -12,6 +12,9 @@ from contentsvc_core.workflows.context import ContextRecord
 from contentsvc_core.workflows.schedules import Schedule
 from contentsvc_core.workflows.slots import Cron, Frequency
 from contentsvc_core.workflows.triggers import Trigger
+
+#: Levels of arrays in JSON that no version of Python reads. From 3.14 on, the stack is the limit: 8 MiB hold 260,000.
+TOO_DEEP: Final = 400_000
 
 
 def a_brand(at: datetime = START, **fields: Any) -> BrandIdentity:

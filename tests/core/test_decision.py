@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve, frozen
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import TOO_DEEP
 
 from contentsvc_core import (
     MAX_BODY,
@@ -330,8 +331,8 @@ class TestStep8Body:
 
         assert answer(outcome) == {"error": "Invalid payload: repository.id is out of range"}
 
-    def test_100000_levels_of_nesting_in_an_unused_field_are_400(self) -> None:
-        body = json.dumps(push_body("feat: x"))[:-1] + ', "unused": ' + "[" * 100_000 + "]" * 100_000 + "}"
+    def test_too_many_levels_of_nesting_in_an_unused_field_are_400(self) -> None:
+        body = json.dumps(push_body("feat: x"))[:-1] + ', "unused": ' + "[" * TOO_DEEP + "]" * TOO_DEEP + "}"
 
         outcome = decided(signed(body.encode(), at=AT, secret="secret"))
 

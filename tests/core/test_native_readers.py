@@ -4,6 +4,7 @@ import json
 from typing import Any, Final
 
 import pytest
+from tests.builders import TOO_DEEP
 
 from contentsvc_core import Push, Release
 from contentsvc_core.events.normalized import MAX_PUSH_PATHS, HeadCommit
@@ -120,7 +121,7 @@ def _of_bitbucket(change: dict[str, Any]) -> object:
         (b'{"ref": "\xff"}', "the body is not UTF-8 (byte 9)"),
         (b'{"commits": [' + b"{}," * 3_000 + b"{}]}", "commits[0].id is missing"),
         (b"[" * 100_000, "the body must be an object"),
-        (b'{"x": ' + b"[" * 100_000, "the body is nested too deep"),
+        (b'{"x": ' + b"[" * TOO_DEEP, "the body is nested too deep"),
     ],
 )
 def test_the_first_fault_of_a_body_is_named_by_its_place(body: bytes, fault: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.builders import TOO_DEEP
 
 from contentsvc_cli.develop.recordings import (
     MAX_LINE,
@@ -100,7 +101,7 @@ def test_empty_lines_and_a_byte_order_mark_are_passed_over() -> None:
         (b'{"event":"a","delivery":"b","bodyBase64":"@"}', "base64"),
         (b'{"event":"a","delivery":"b","body":"\xff"}', "not UTF-8 (byte 37)"),
         (b'{"event":"a","delivery":"b","body":NaN}', "malformed"),
-        (b'{"event":"a","delivery":"b","body":' + b"[" * 90_000, "nested too deep"),
+        (b'{"event":"a","delivery":"b","body":' + b"[" * TOO_DEEP, "nested too deep"),
     ],
 )
 def test_a_bad_line_names_file_line_and_fault_and_the_lines_before_it_were_given(line: bytes, fault: str) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from contentsvc_adapters.sql.dialects.dialect import OWN_TABLES
+from contentsvc_adapters.sql.serving import file_uri
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.text import one_line
 
@@ -41,7 +42,7 @@ def in_a_sentence(fault: str, exc: Exception) -> str:
 def _in_file(path: Path) -> int | None:
     if not path.exists():
         return None
-    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+    with contextlib.closing(sqlite3.connect(file_uri(path, "ro"), uri=True)) as connection:
         there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'dbos_migrations'").fetchone()
         row = connection.execute("SELECT max(version) FROM dbos_migrations").fetchone() if there else None
     return None if row is None else row[0]

@@ -17,7 +17,7 @@ from contentsvc_adapters.sql.schema.deliveries import context_records, events, l
 from contentsvc_adapters.sql.schema.directory import integrations, organizations, webhook_secrets
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints
 from contentsvc_adapters.sql.schema.work import executors, workflow_runs
-from contentsvc_adapters.sql.serving import try_to_write
+from contentsvc_adapters.sql.serving import file_uri, try_to_write
 from contentsvc_core.timestamps import from_ms
 
 _LOCKED_S: Final = 1.0
@@ -186,8 +186,7 @@ def file_state(path: Path) -> FileState:
     mode = ""
     fault: sqlite3.Error | None = None
     try:
-        address = f"{path.absolute().as_uri()}?mode=rw"
-        opened = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_LOCKED_S)
+        opened = sqlite3.connect(file_uri(path, "rw"), uri=True, isolation_level=None, timeout=_LOCKED_S)
         with contextlib.closing(opened) as connection:
             (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
             try_to_write(connection)

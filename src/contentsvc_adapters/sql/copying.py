@@ -11,6 +11,7 @@ from sqlalchemy.util import await_only
 
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.schema.all_tables import metadata
+from contentsvc_adapters.sql.serving import file_uri
 from contentsvc_core.errors import ContentServiceError
 
 #: Counts and documents of search follow from the copied rows, by triggers; processes write their own heartbeats.
@@ -39,8 +40,7 @@ async def copy_file(file: Path, target: Database, on_table: Callable[[str, int, 
             if connection.execute(select(table).limit(1)).first() is not None:
                 message = f"the database is not empty: the table {table.name} has rows; copy into a new database"
                 raise ContentServiceError(message)
-        uri = f"{file.absolute().as_uri()}?mode=ro"
-        engine = create_engine("sqlite://", creator=partial(sqlite3.connect, uri, uri=True))
+        engine = create_engine("sqlite://", creator=partial(sqlite3.connect, file_uri(file, "ro"), uri=True))
         try:
             with engine.connect() as source:
                 return {table.name: _copy(source, connection, table, on_table) for table in COPIED}

@@ -41,7 +41,7 @@ from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
 from contentsvc_adapters.sql.dialects.dialect import RIGHT_FILE, DatabaseFault, Question
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import WriterThread
-from contentsvc_adapters.sql.serving import access_fault, has_no_access, primary_code
+from contentsvc_adapters.sql.serving import access_fault, file_uri, has_no_access, primary_code
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.values import Value
 
@@ -224,7 +224,7 @@ class _OpenFile:
     @property
     def uri(self) -> str:
         """The address for SQLite, which must not create the file again after it was opened."""
-        return f"{self._path.absolute().as_uri()}?mode={'rwc' if self._opened is None else 'rw'}"
+        return file_uri(self._path, "rwc" if self._opened is None else "rw")
 
     def opened(self) -> None:
         if self._opened is None:
