@@ -23,16 +23,12 @@ from sqlalchemy import (
     select,
     tuple_,
     union_all,
-    update,
     values,
 )
 
-from contentsvc_adapters.sql.addressing import UNADDRESSED, UNFACETED, address
 from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import post_of
-from contentsvc_adapters.sql.row import AnyRow
 from contentsvc_adapters.sql.schema.content import post_paths, posts
 from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
 from contentsvc_adapters.sql.store import SqlStore, is_own, reading, writing
@@ -42,11 +38,9 @@ from contentsvc_core.content.public.facets import Label, folded
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.releases import PostLine, repositories_in
-from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.values import nothing
 from contentsvc_core.zones import DEFAULT_ZONE
 
 #: A literal: the planners cannot match the partial indexes against a parameter.
@@ -56,25 +50,11 @@ _SORT_KEY: Final = (posts.c.occurred_at, posts.c.id)
 LOOKED_AT: Final = 5_000
 #: The number of rows of metadata in memory at a time: the metadata of one post may have about 100 KB.
 _PART: Final = 200
-#: The unreadable posts that a process leaves out. More of them wait for the version that reads them: a statement has at
-#: most 32,000 parameters.
-LEFT_OUT: Final = 1_000
-
-
-_HOLDING: Final = (changelog_slugs.c.organization_id, changelog_slugs.c.changelog_id)
-
 _Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 
 
 @final
 class SqlChangelogs(SqlStore):
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        #: Posts that :meth:`address` leaves out until the process ends: they would take the places of others.
-        self._unreadable: Final[set[str]] = set()
-        #: Called with the fault of each of these posts.
-        self.on_unreadable: Callable[[Exception], object] = nothing
-
     async def of(self, organization_id: str) -> PublicChangelog | None:
         own = public_changelogs.c.organization_id == organization_id
         row = await self._database.first(select(public_changelogs).where(own))
@@ -86,22 +66,10 @@ class SqlChangelogs(SqlStore):
         return [changelog_of(row) for row in await self._database.rows(ordered)]
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        held = select(*_HOLDING).where(changelog_slugs.c.slug == slug)
-        query = select(public_changelogs).where(public_changelogs.c.slug == slug)
-
-        def read(connection: Connection) -> AnyRow | None:
-            now = connection.execute(query).first()
-            holder = connection.execute(held).first() if now is None else None
-            if holder is None:
-                return now
-            own = (
-                public_changelogs.c.organization_id == holder.organization_id
-                if holder.changelog_id is None
-                else public_changelogs.c.id == holder.changelog_id
-            )
-            return connection.execute(select(public_changelogs).where(own)).first()
-
-        row = await self._database.read(read)
+        held = select(changelog_slugs.c.changelog_id).where(changelog_slugs.c.slug == slug).scalar_subquery()
+        is_current = public_changelogs.c.slug == slug
+        either = select(public_changelogs).where(is_current | (public_changelogs.c.id == held))
+        row = await self._database.first(either.order_by(is_current.desc()).limit(1))
         return None if row is None else changelog_of(row)
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> Refusal | None:
@@ -197,44 +165,6 @@ class SqlChangelogs(SqlStore):
         lines = [[PostLine.of(post_of(row)) for row in await self._database.rows(query)] for query in (older, newer)]
         return next(iter(lines[0]), None), next(iter(lines[1]), None)
 
-    async def address(self, *, limit: int) -> int:
-        """Set the missing paths and facets of some posts, and return the number of posts that were tried."""
-        if len(self._unreadable) >= LEFT_OUT:
-            return 0
-        # In nearly all cases there is no such post, and these reads wait for no writer.
-        for missing in (UNADDRESSED, UNFACETED):
-            question = select(posts).where(missing, posts.c.organization_id > "").limit(limit)
-            if self._unreadable:
-                question = question.where(posts.c.id.not_in(self._unreadable))
-            if await self._database.rows(question.with_only_columns(posts.c.id).limit(1)):
-                break
-        else:
-            return 0
-        waiting = self._database.dialect.locking(question)
-
-        def work(connection: Connection) -> tuple[int, dict[str, Exception]]:
-            unaddressed, faults = list[Post](), dict[str, Exception]()
-            for row in connection.execute(waiting):
-                try:
-                    unaddressed.append(post_of(row))
-                except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the others
-                    faults[row.id] = exc
-            # The same lock order as in the triggers that count changes of posts: changelogs before paths.
-            owners = sorted({post.organization_id for post in unaddressed if post.published_at is not None})
-            counted = select(public_changelogs.c.id).where(public_changelogs.c.owner_id.in_(owners))
-            connection.execute(counted.order_by(public_changelogs.c.id).with_for_update(key_share=True)).all()
-            address(connection, self._database.dialect, unaddressed)
-            counted_once = update(public_changelogs).where(public_changelogs.c.owner_id.in_(owners))
-            connection.execute(counted_once.values(revision=public_changelogs.c.revision + 1))
-            return len(unaddressed) + len(faults), faults
-
-        tried, faults = await self._database.write(work)
-        self._unreadable.update(faults)
-        for id_, exc in faults.items():
-            why = f"{type(exc).__name__}: {exc}"
-            self.on_unreadable(UnreadableRow(f"the post {id_} gets no path, because it cannot be read: {why}"))
-        return tried
-
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         query = (
             select(*_SORT_KEY, posts.c.title, posts.c.path, posts.c.facets)
@@ -274,9 +204,7 @@ class SqlChangelogs(SqlStore):
         return [month for month in months if to_ms(month.since) in having]
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
-        """Count in batches, from the metadata alone; posts of older versions are addressed first."""
-        while changelog.is_filtered and await self.address(limit=_PART) == _PART:
-            pass
+        """Count in batches, from the metadata alone."""
         chosen = _choosing(self._database.dialect, changelog)
 
         def count(connection: Connection) -> Exposure:
