@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, TypeAlias, final
 from zoneinfo import ZoneInfo
 
@@ -29,6 +30,7 @@ from sqlalchemy import (
 from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import post_of
+from contentsvc_adapters.sql.row import read_row
 from contentsvc_adapters.sql.schema.content import post_paths, posts
 from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
 from contentsvc_adapters.sql.store import SqlStore, is_own, reading, writing
@@ -57,20 +59,18 @@ _Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 class SqlChangelogs(SqlStore):
     async def of(self, organization_id: str) -> PublicChangelog | None:
         own = public_changelogs.c.organization_id == organization_id
-        row = await self._database.first(select(public_changelogs).where(own))
-        return None if row is None else changelog_of(row)
+        return await self._database.first(select(public_changelogs).where(own), changelog_of)
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
         query = select(public_changelogs).where(public_changelogs.c.owner_id == organization_id)
         ordered = query.order_by(public_changelogs.c.created_at, public_changelogs.c.id)
-        return [changelog_of(row) for row in await self._database.rows(ordered)]
+        return await self._database.values(ordered, changelog_of)
 
     async def named(self, slug: str) -> PublicChangelog | None:
         held = select(changelog_slugs.c.changelog_id).where(changelog_slugs.c.slug == slug).scalar_subquery()
         is_current = public_changelogs.c.slug == slug
         either = select(public_changelogs).where(is_current | (public_changelogs.c.id == held))
-        row = await self._database.first(either.order_by(is_current.desc()).limit(1))
-        return None if row is None else changelog_of(row)
+        return await self._database.first(either.order_by(is_current.desc()).limit(1), changelog_of)
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> Refusal | None:
         return await self._database.write(
@@ -114,7 +114,7 @@ class SqlChangelogs(SqlStore):
         if before is not None:
             conditions.append(tuple_(*_SORT_KEY) < tuple_(to_ms(before.at), before.id))
         query = self._newest(changelog, conditions, limit=limit, label=label)
-        return [post_of(row) for row in await self._database.rows(query)]
+        return await self._database.values(query, post_of)
 
     def _newest(
         self,
@@ -147,8 +147,8 @@ class SqlChangelogs(SqlStore):
         return select(posts).join(keys, posts.c.id == keys.c.id).order_by(*order(posts))
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        row = await self._database.first(select(posts).where(is_own(posts, changelog.organization_id, post_id)))
-        post = None if row is None else post_of(row)
+        own = is_own(posts, changelog.organization_id, post_id)
+        post = await self._database.first(select(posts).where(own), post_of)
         return post if post is not None and changelog.shows(post) else None
 
     async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:
@@ -162,8 +162,7 @@ class SqlChangelogs(SqlStore):
         sort_key = tuple_(to_ms(post.occurred_at), post.id)
         older = self._newest(changelog, [tuple_(*_SORT_KEY) < sort_key], limit=1)
         newer = self._newest(changelog, [tuple_(*_SORT_KEY) > sort_key], limit=1, ascending=True)
-        lines = [[PostLine.of(post_of(row)) for row in await self._database.rows(query)] for query in (older, newer)]
-        return next(iter(lines[0]), None), next(iter(lines[1]), None)
+        return await self._database.first(older, _line), await self._database.first(newer, _line)
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         query = (
@@ -178,10 +177,8 @@ class SqlChangelogs(SqlStore):
             .limit(limit)
         )
         chosen = _choosing(self._database.dialect, changelog)
-        return [
-            PostLine(id=row.id, title=row.title, occurred_at=from_ms(row.occurred_at), path=row.path)
-            for row in await self._database.rows(query if chosen is None else query.where(chosen(posts.c.facets)))
-        ]
+        shown = query if chosen is None else query.where(chosen(posts.c.facets))
+        return await self._database.values(shown, _line)
 
     @reading
     def months(
@@ -225,6 +222,9 @@ class SqlChangelogs(SqlStore):
         )
         last = await self._database.read(lambda connection: connection.scalar(query))
         return changelog.updated_at if last is None else max(changelog.updated_at, from_ms(last))
+
+
+_line: Final = partial(read_row, PostLine)
 
 
 def _choosing(dialect: Dialect, changelog: PublicChangelog, label: Label | None = None) -> _Chosen | None:
