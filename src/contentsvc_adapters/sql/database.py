@@ -82,7 +82,7 @@ class Database:
         return [read(row) for row in await self.rows(query)]
 
     async def first(self, query: Select[*tuple[Any, ...]], read: Callable[[AnyRow], _Result]) -> _Result | None:
-        """Return what ``read`` makes of the first row; ``None``: there is none."""
+        """Return the value that ``read`` makes of the first row; ``None``: the query finds no row."""
         row = await self.read(lambda connection: connection.execute(query).first())
         return None if row is None else read(row)
 
