@@ -7,145 +7,52 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from attrs import evolve
 from contract_values import IDS, RotatingSealer
 from older_schema import ORGANIZATION, since
 from sqlalchemy import Connection, text
 from tests.endpoints import PLACES, consents_of
 
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
-from contentsvc_adapters.sql.changelogs import SqlChangelogs
 from contentsvc_core import Dispatcher
-from contentsvc_core.content.posts import Label, PostStatus
-from contentsvc_core.content.queries import PostQuery
-from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter
 from contentsvc_core.outgoing.messages import message_for_test
 from contentsvc_core.outgoing.retries import Answer, AttemptResult, NotSent
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.timestamps import to_ms
 
 pytestmark = pytest.mark.slow("upgrades databases of older versions, by scripts that are never changed")
 
 
-# Published posts of revision 0013 get paths and facets in small batches, by processes of all later versions.
+# Revision 0026: rows that only nodes of versions before 0020 have written.
 _CHANGELOG = (
     "INSERT INTO public_changelogs (id, owner_id, organization_id, slug, title, description, content_types, is_public,"
     " created_at, updated_at) VALUES ('chl_1', 'org_1', 'org_1', 'lamps', 't', '', '[\"changelog\"]', true, 0, 0)"
 )
+_SLUG = "INSERT INTO changelog_slugs (slug, organization_id) VALUES ('old-lamps', 'org_1')"
 _PUBLISHED = (
     "INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at,"
-    " published_at, occurred_at, source_metadata) VALUES (:id, 'org_1', 'A lamp', '<h2>Fixed</h2>', 'm', 'changelog',"
-    " 'published', 0, 0, 0, 0, :metadata)"
+    " published_at, publish_at) VALUES ('p-1', 'org_1', 'A lamp', 'c', 'm', 'changelog', 'published', 7, 8, 8, 9)"
 )
 
 
-async def _upgraded(older: Database, *, torn: Sequence[str] = (), others: Sequence[str] = ()) -> SqlChangelogs:
-    """Upgrade a database with posts without paths, of which ``torn`` cannot be read."""
-
+@since("0025")
+async def test_rows_of_nodes_before_0020_are_read_as_before(older: Database) -> None:
     def fill(connection: Connection) -> None:
         connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
-        connection.execute(text(_CHANGELOG))
-        written = [(id_, "{") for id_ in torn] + [(id_, None) for id_ in ("p-1", *others)]
-        connection.execute(text(_PUBLISHED), [{"id": id_, "metadata": metadata} for id_, metadata in written])
-
-    await older.write(fill)
-    await upgrade(older)
-    return sql_stores(older, RotatingSealer()).changelogs
-
-
-@since("0020")
-async def test_posts_without_paths_are_shown_and_soon_found_by_path_and_label(older: Database) -> None:
-    changelogs = await _upgraded(older)
-    first = await changelogs.of("org_1")
-    assert first is not None
-
-    (post,) = await changelogs.posts(first, limit=9)
-    assert post.path is None
-    assert await changelogs.posts(first, limit=9, label=Label.FIXED) == []
-    assert await changelogs.address(limit=9) == 1
-    assert await changelogs.address(limit=9) == 0
-    assert await changelogs.at_path(first, "1970/01/a-lamp") == post
-    assert await changelogs.posts(first, limit=9, label=Label.FIXED) == [post]
-    now = await changelogs.of("org_1")
-    assert now is not None
-    assert now.revision > first.revision
-
-
-@since("0020")
-async def test_unreadable_posts_do_not_keep_others_from_their_paths(older: Database) -> None:
-    torn, faults = [f"p-0{number}" for number in range(3)], list[Exception]()
-    changelogs = await _upgraded(older, torn=torn, others=["p-2"])
-    changelogs.on_unreadable = faults.append
-
-    while await changelogs.address(limit=1):
-        pass
-    first = await changelogs.of("org_1")
-    assert first is not None
-    paths = [await changelogs.at_path(first, path) for path in ("1970/01/a-lamp", "1970/01/a-lamp-2")]
-    assert {post and post.id for post in paths} == {"p-1", "p-2"}
-    # Each fault is reported once, not at each turn of the loop.
-    assert sorted(str(fault)[:13] for fault in faults) == [f"the post {id_}" for id_ in torn]
-
-
-@since("0020")
-async def test_a_process_leaves_out_a_limited_number_of_unreadable_posts(
-    older: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    changelogs = await _upgraded(older, torn=[f"p-0{number}" for number in range(3)])
-    monkeypatch.setattr("contentsvc_adapters.sql.changelogs.LEFT_OUT", 2)
-    faults = list[Exception]()
-    changelogs.on_unreadable = faults.append
-
-    while await changelogs.address(limit=1):
-        pass
-
-    assert len(faults) == 2
-
-
-# Posts of revision 0015, whose facets may be missing still, can be edited and filtered.
-_DRAFT = (
-    "INSERT INTO posts (id, organization_id, title, content, markdown, content_type, status, created_at, updated_at,"
-    " occurred_at) VALUES (:id, 'org_1', 't', '<h2>Fixed</h2>', 'm', 'changelog', 'draft', 1000, 1000, 1000)"
-)
-_PUBLICATION = "UPDATE posts SET status = 'published', published_at = 3000, updated_at = 3000 WHERE id = 'p-1'"
-
-
-@since("0020")
-async def test_drafts_without_facets_are_edited_scheduled_and_filtered(older: Database) -> None:
-    def fill(connection: Connection) -> None:
-        connection.execute(text(ORGANIZATION), {"id": "org_1", "slug": "acme"})
-        connection.execute(text(_DRAFT), {"id": "p-1"})
+        for statement in (_CHANGELOG, _SLUG, _PUBLISHED):
+            connection.execute(text(statement))
 
     await older.write(fill)
     await upgrade(older)
     stores = sql_stores(older, RotatingSealer())
-    await older.write(lambda connection: connection.execute(text(_DRAFT), {"id": "p-2"}))
 
-    assert await stores.posts.waiting("org_1") == 2
-    assert await stores.changelogs.address(limit=9) == 2
-    assert await stores.changelogs.address(limit=9) == 0
-    page = await stores.posts.page("org_1", PostQuery(labels=(Label.FIXED,)), PageRequest())
-    assert not isinstance(page, Refusal)
-    assert [post.id for post in page[0]] == ["p-2", "p-1"]
-
-    before = page[0][1]
-    scheduled = evolve(before, title="new", publish_at=START, updated_at=START)
-    assert await stores.posts.change(scheduled, unchanged_since=before.updated_at, author="csk_1")
-    kept = await stores.posts.versions("org_1", "p-1")
-    assert [(each.number, each.text, each.author) for each in kept] == [
-        (2, scheduled.text, "csk_1"),
-        (1, before.text, None),
-    ]
-    assert await stores.posts.due(START, limit=9) == [("org_1", "p-1")]
-    # A node of the previous version publishes the draft, and deletes the other post.
-    await older.write(lambda connection: connection.execute(text(_PUBLICATION)))
-    assert await stores.posts.due(START, limit=9) == []
-    published = await stores.posts.post("org_1", "p-1")
-    assert published is not None
-    assert (published.status, published.publish_at) == (PostStatus.PUBLISHED, None)
-    await older.write(lambda connection: connection.execute(text("DELETE FROM posts")))
+    changelog = await stores.changelogs.named("old-lamps")
+    assert changelog is not None
+    assert changelog == await stores.changelogs.named("lamps")
+    (post,) = await stores.changelogs.posts(changelog, limit=9)
+    assert (post.occurred_at, post.publish_at, post.path) == (post.created_at, None, None)
+    # A node of the previous version ends a run.
+    await older.write(lambda connection: connection.execute(text("DELETE FROM run_drafts WHERE run_id = 'run_1'")))
 
 
 # Revision 0022: addresses of existing endpoints stay confirmed, and can leave from their next mail on.

@@ -23,6 +23,8 @@ class ApiConventions:
     reading_grant: str
     #: A path that answers JSON without a token, whatever the status.
     probe: str = "/"
+    #: What users do instead if the API does not list deliveries.
+    no_deliveries: str | None = None
 
 
 @final
@@ -32,7 +34,6 @@ class HostDialect(ApiConventions):
     hook_config: Mapping[str, str]
     #: The path below the hook that changes its configuration alone; empty: the configuration is changed with the hook.
     config_path: str
-    lists_deliveries: bool
     graphql_path: str | None = None
     #: Whether its REST API finds the pull request of a commit.
     finds_by_commit: bool = False
@@ -55,7 +56,6 @@ _GITHUB: Final = HostDialect(
     new_hook={"name": "web"},
     hook_config={"insecure_ssl": "0"},
     config_path="config",
-    lists_deliveries=True,
     grant=(
         "a fine-grained token needs this repository with 'Webhooks: read and write' and 'Metadata: read'; "
         "a classic token needs the scope 'admin:repo_hook', and 'repo' for a private repository"
@@ -73,7 +73,10 @@ _FORGE: Final = HostDialect(
     new_hook={"type": "gitea"},
     hook_config={},
     config_path="",
-    lists_deliveries=False,
+    no_deliveries=(
+        "this code host's API does not list deliveries: open the webhook in the repository's settings there, "
+        "and use 'redeliver' on each that failed"
+    ),
     grant="the token needs the scope 'write:repository', and its owner must administer this repository",
     reading_grant="the token needs the scope 'read:repository'",
     finds_by_commit=True,

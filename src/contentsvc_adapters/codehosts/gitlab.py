@@ -1,6 +1,6 @@
 """GitLab over its REST API, version 4 (port :class:`~contentsvc_core.ports.CodeHost`)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any, Final, final
@@ -9,16 +9,11 @@ from urllib.parse import quote
 import msgspec
 
 from contentsvc_adapters.codehosts.dialects import ApiConventions
-from contentsvc_adapters.codehosts.host import FullUpdateHost, HookPage, PullRequestLookup, done
-from contentsvc_adapters.codehosts.rest_client import read_answer
+from contentsvc_adapters.codehosts.host import FullUpdateHost, PullRequestLookup, Query, Readable
 from contentsvc_core.code_hosts import (
     CommitRange,
     Hook,
-    HostAnswer,
-    HostCommits,
-    HostDeliveries,
     HostDelivery,
-    HostRefusal,
     RemoteRepository,
 )
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest, described_pull_request
@@ -28,12 +23,9 @@ from contentsvc_core.text import one_line, storable
 from contentsvc_core.timestamps import whole_ms
 from contentsvc_core.webhooks.providers.gitlab import GITLAB
 
-_PAGE: Final = 100
-#: A project has at most 100 webhooks on GitLab.com.
-_HOOK_PAGES: Final = 5
-#: The largest page of webhook events, and the most pages: 2,000 attempts, of at most seven days.
-_EVENTS_PAGE: Final = 20
-_EVENTS_PAGES: Final = 100
+_PAGES: Final[Query] = {"page": "1", "per_page": "100"}
+#: The pages of webhook events are smaller.
+_EVENT_PAGES: Final[Query] = {"page": "1", "per_page": "20"}
 _TEXT_LENGTH: Final = 64
 _MERGED: Final = "merged"
 _ROLES: Final = "and its owner needs the role Maintainer of the project"
@@ -51,10 +43,22 @@ class _Project(msgspec.Struct):
     path_with_namespace: str
     default_branch: str | None = None
 
+    def read(self) -> RemoteRepository:
+        if not is_full_name(self.path_with_namespace, nested=True):
+            message = "path_with_namespace is not the path of a project"
+            raise ValueError(message)
+        branch = self.default_branch or None
+        return RemoteRepository(
+            id=self.id, full_name=self.path_with_namespace, default_branch=branch and one_line(branch, 255)
+        )
+
 
 class _Hook(msgspec.Struct):
     id: int
     url: str = ""
+
+    def read(self) -> tuple[str, str]:
+        return str(self.id), self.url
 
 
 class _Event(msgspec.Struct):
@@ -62,6 +66,23 @@ class _Event(msgspec.Struct):
     request_headers: dict[str, Any]
     response_status: str | int
     created_at: Annotated[datetime, msgspec.Meta(tz=True)]
+
+    def read(self) -> HostDelivery:
+        headers = {name.lower(): value for name, value in self.request_headers.items() if isinstance(value, str)}
+        delivery_id = headers.get(GITLAB.delivery_header.lower(), "")
+        if not is_delivery_id(delivery_id):
+            message = f"an event has no {GITLAB.delivery_header}: GitLab must be 17.4 or newer"
+            raise ValueError(message)
+        status = str(self.response_status)
+        return HostDelivery(
+            id=str(self.id),
+            delivery_id=delivery_id,
+            event=one_line(headers.get(GITLAB.event_header.lower(), ""), _TEXT_LENGTH),
+            action=None,
+            # Not a number where there was no answer.
+            status_code=int(status) if status.isdecimal() and len(status) < len("1000") else 0,
+            delivered_at=whole_ms(self.created_at),
+        )
 
 
 class _Commit(msgspec.Struct):
@@ -71,6 +92,15 @@ class _Commit(msgspec.Struct):
     author_email: str | None
     authored_date: str
     web_url: str
+
+    def read(self) -> Commit:
+        return Commit(
+            id=storable(self.id),
+            message=storable(self.message),
+            author=Author(name=storable(self.author_name), email=storable(self.author_email or "")),
+            timestamp=storable(self.authored_date),
+            url=storable(self.web_url),
+        )
 
 
 class _User(msgspec.Struct):
@@ -95,64 +125,25 @@ class _MergeRequest(msgspec.Struct):
 class GitlabClient(FullUpdateHost):
     api = _API
     root = "projects"
-    hook_pages = _HOOK_PAGES
-    lists_deliveries = True
+    names_of_deliveries = ("events", "resend")
+    hooks_query = _PAGES
+    deliveries_query = _EVENT_PAGES
+    repository_shape = _Project
+    hook_shape = _Hook
+    delivery_shape = _Event
+    commit_shape = _Commit
 
-    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
-        return read_answer(await self._client.request("GET", self._at(full_name), token=token), _Project, _hosted)
+    def _values(
+        self, query: Query, cursor: str | None, page: list[Readable[Any]]
+    ) -> tuple[Sequence[Any], Query | None]:
+        del cursor
+        is_last = len(page) < int(query["per_page"])
+        return [each.read() for each in page], None if is_last else {**query, "page": str(int(query["page"]) + 1)}
 
-    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
-        body = {**self._hook_body(hook.url, hook.secret), "name": "contentsvc"}
-        path = self._at(full_name, "hooks")
-        answered = await self._client.request("POST", path, token=token, body=body, secrets=[hook.secret])
-        return read_answer(answered, _Hook, lambda made: str(made.id))
-
-    async def _hook_page(self, full_name: str, number: int, token: str) -> HostAnswer[HookPage] | HostRefusal:
-        query = {"page": str(number), "per_page": str(_PAGE)}
-        answered = await self._client.request("GET", self._at(full_name, "hooks"), token=token, query=query)
-        return read_answer(answered, list[_Hook], _hooks)
-
-    async def deliveries(
-        self, full_name: str, hook_id: str, *, since: datetime, token: str
-    ) -> HostAnswer[HostDeliveries] | HostRefusal:
-        attempts: list[HostDelivery] = []
-        status = 0
-        for number in range(1, _EVENTS_PAGES + 1):
-            query = {"page": str(number), "per_page": str(_EVENTS_PAGE)}
-            path = self._at(full_name, "hooks", hook_id, "events")
-            answered = await self._client.request("GET", path, token=token, query=query)
-            page = read_answer(answered, list[_Event], lambda listed: [_attempt(each) for each in listed])
-            if isinstance(page, HostRefusal):
-                return page
-            status = page.status
-            attempts += (each for each in page.value if each.delivered_at >= since)
-            if len(page.value) < _EVENTS_PAGE or all(each.delivered_at < since for each in page.value):
-                return HostAnswer(value=HostDeliveries(attempts=attempts, complete=True), status=status)
-        return HostAnswer(value=HostDeliveries(attempts=attempts, complete=False), status=status)
-
-    async def redeliver(
-        self, full_name: str, hook_id: str, attempt_id: str, *, token: str
-    ) -> HostAnswer[None] | HostRefusal:
-        path = self._at(full_name, "hooks", hook_id, "events", attempt_id, "resend")
-        return done(await self._client.request("POST", path, token=token))
-
-    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
-        client = self._client.granted(_API.reading_grant)
-        commits: list[Commit] = []
-        page = 1
-        ref_name = f"{commit_range.before}..{commit_range.head}" if commit_range.before else commit_range.head
-        while len(commits) <= commit_range.limit:
-            query = {"ref_name": ref_name, "page": str(page), "per_page": str(_PAGE)}
-            path = self._at(full_name, "repository", "commits")
-            answered = await client.request("GET", path, token=token, query=query)
-            listed = read_answer(answered, list[_Commit], lambda each: [_commit(commit) for commit in each])
-            if isinstance(listed, HostRefusal):
-                return HostCommits(refusal=listed)
-            commits += listed.value
-            if len(listed.value) < _PAGE:
-                break
-            page += 1
-        return HostCommits(found=reversed(commits[: commit_range.limit]), is_cut=len(commits) > commit_range.limit)
+    def _commits_at(self, full_name: str, commit_range: CommitRange) -> tuple[str, Query]:
+        before, head = commit_range.before, commit_range.head
+        ref_name = f"{before}..{head}" if before else head
+        return self._at(full_name, "repository", "commits"), {**_PAGES, "ref_name": ref_name}
 
     def _lookups(self, full_name: str, repository_id: int, named: NamedPullRequests) -> Iterator[PullRequestLookup]:
         for number in named.numbers:
@@ -166,6 +157,9 @@ class GitlabClient(FullUpdateHost):
         # The path of a project is one part.
         return super()._at(quote(full_name, safe=""), *parts)
 
+    def _new_hook(self, hook: Hook) -> dict[str, Any]:
+        return {**self._hook_body(hook.url, hook.secret), "name": "contentsvc"}
+
     def _hook_body(self, url: str, secret: str) -> dict[str, Any]:
         return {
             "url": url,
@@ -176,52 +170,10 @@ class GitlabClient(FullUpdateHost):
         }
 
 
-def _hooks(page: list[_Hook]) -> HookPage:
-    return [(str(hook.id), hook.url) for hook in page], len(page) < _PAGE
-
-
 def _merged(repository_id: int, commit: str, page: list[_MergeRequest]) -> PullRequest | None:
     # Open requests contain the commit, too: take the one that merged it.
     merged = next((each for each in page if each.state == _MERGED), None)
     return None if merged is None else _described(repository_id, commit, merged)
-
-
-def _hosted(repository: _Project) -> RemoteRepository:
-    if not is_full_name(repository.path_with_namespace, nested=True):
-        message = "path_with_namespace is not the path of a project"
-        raise ValueError(message)
-    branch = repository.default_branch or None
-    return RemoteRepository(
-        id=repository.id, full_name=repository.path_with_namespace, default_branch=branch and one_line(branch, 255)
-    )
-
-
-def _attempt(hook_event: _Event) -> HostDelivery:
-    headers = {name.lower(): value for name, value in hook_event.request_headers.items() if isinstance(value, str)}
-    delivery_id = headers.get(GITLAB.delivery_header.lower(), "")
-    if not is_delivery_id(delivery_id):
-        message = f"an event has no {GITLAB.delivery_header}: GitLab must be 17.4 or newer"
-        raise ValueError(message)
-    status = str(hook_event.response_status)
-    return HostDelivery(
-        id=str(hook_event.id),
-        delivery_id=delivery_id,
-        event=one_line(headers.get(GITLAB.event_header.lower(), ""), _TEXT_LENGTH),
-        action=None,
-        # Not a number where there was no answer.
-        status_code=int(status) if status.isdecimal() and len(status) < len("1000") else 0,
-        delivered_at=whole_ms(hook_event.created_at),
-    )
-
-
-def _commit(commit: _Commit) -> Commit:
-    return Commit(
-        id=storable(commit.id),
-        message=storable(commit.message),
-        author=Author(name=storable(commit.author_name), email=storable(commit.author_email or "")),
-        timestamp=storable(commit.authored_date),
-        url=storable(commit.web_url),
-    )
 
 
 def _described(repository_id: int, commit: str | None, merge_request: _MergeRequest) -> PullRequest | None:

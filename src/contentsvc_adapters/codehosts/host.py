@@ -1,22 +1,49 @@
 import copy
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from http import HTTPStatus
-from typing import Any, ClassVar, Final, Self, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, Self, TypeAlias, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_adapters.codehosts.rest_client import Response, RestClient, read_answer
-from contentsvc_core.code_hosts import HostAnswer, HostPullRequests, HostRefusal
+from contentsvc_core.code_hosts import (
+    CommitRange,
+    Hook,
+    HostAnswer,
+    HostCommits,
+    HostDeliveries,
+    HostDelivery,
+    HostFault,
+    HostPullRequests,
+    HostRefusal,
+    RemoteRepository,
+)
 from contentsvc_core.content.pull_requests import NamedPullRequests, PullRequest
+from contentsvc_core.events.normalized import Commit
 
 #: The most requests for one repository where each pull request needs its own: half of a run's patience at 0.25 s each.
 ONE_BY_ONE: Final = 40
-HookPage: TypeAlias = tuple[Sequence[tuple[str, str]], bool]
+#: No repository has more webhooks than these pages hold: GitHub allows 20 for each event, GitLab 100, Bitbucket 50.
+_HOOK_PAGES: Final = 20
+#: At least 2,000 attempts.
+_DELIVERIES_PAGES: Final = 100
 PullRequestLookup: TypeAlias = tuple[str, Any, Callable[[Any], PullRequest | None]]
+#: The parameters that a page of a list is requested with.
+Query: TypeAlias = Mapping[str, str]
+_Value = TypeVar("_Value")
+_Value_co = TypeVar("_Value_co", covariant=True)
+
+
+class Readable(Protocol[_Value_co]):
+    """A part of an answer; :meth:`read` raises ``ValueError`` for values that the API does not have."""
+
+    def read(self) -> _Value_co: ...
 
 
 class _Addressed(msgspec.Struct):
@@ -26,18 +53,31 @@ class _Addressed(msgspec.Struct):
 class RestHost(ABC):
     """The requests that all clients make alike."""
 
-    api: ClassVar[ApiConventions]
     #: The first part of the path of a repository.
     root: ClassVar[str]
-    hook_pages: ClassVar[int]
+    #: The name of a webhook's deliveries in paths, and of the request for another attempt.
+    names_of_deliveries: ClassVar[tuple[str, str]] = ("deliveries", "attempts")
+    #: The parameters of first pages.
+    hooks_query: ClassVar[Query]
+    deliveries_query: ClassVar[Query] = {}
+    repository_shape: ClassVar[type[Readable[RemoteRepository]]]
+    #: It reads the id and the address of a webhook.
+    hook_shape: ClassVar[type[Readable[tuple[str, str]]]]
+    delivery_shape: ClassVar[type[Readable[HostDelivery]]]
+    commit_shape: ClassVar[type[Readable[Commit]]]
 
     def __init__(self, api_url: str, *, timeout_s: float = 15.0) -> None:
         api_url = api_url.rstrip("/")
-        self._client = RestClient(api_url, self.dialect_at(api_url), timeout_s=timeout_s)
+        self._api = self.dialect_at(api_url)
+        self._client = RestClient(api_url, self._api, timeout_s=timeout_s)
 
     @classmethod
-    def dialect_at(cls, _api_url: str, /) -> ApiConventions:
-        return cls.api
+    @abstractmethod
+    def dialect_at(cls, api_url: str, /) -> ApiConventions: ...
+
+    @property
+    def lists_deliveries(self) -> bool:
+        return self._api.no_deliveries is None
 
     def within(self, limit_s: float, *, limit_bytes: float = math.inf) -> Self:
         limited = copy.copy(self)
@@ -47,27 +87,115 @@ class RestHost(ABC):
     async def close(self) -> None:
         await self._client.close()
 
+    async def repository(self, full_name: str, *, token: str | None) -> HostAnswer[RemoteRepository] | HostRefusal:
+        answered = await self._client.request("GET", self._at(full_name), token=token)
+        return read_answer(answered, self.repository_shape, lambda repository: repository.read())
+
+    async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> HostAnswer[str] | HostRefusal:
+        path, body = self._at(full_name, "hooks"), self._new_hook(hook)
+        answered = await self._client.request("POST", path, token=token, body=body, secrets=[hook.secret])
+        return read_answer(answered, self.hook_shape, lambda made: made.read()[0])
+
     async def find_hook(self, full_name: str, path: str, *, token: str) -> HostAnswer[str | None] | HostRefusal:
-        status = 0
-        for number in range(1, self.hook_pages + 1):
-            page = await self._hook_page(full_name, number, token)
-            if isinstance(page, HostRefusal):
-                return page
-            status = page.status
-            hooks, is_last = page.value
-            for hook_id, url in hooks:
-                if url.endswith(path):
-                    return HostAnswer(value=hook_id, status=status)
-            if is_last:
-                break
-        return HostAnswer(value=None, status=status)
+        def found(hooks: Sequence[tuple[str, str]]) -> str | None:
+            return next((id_ for id_, url in hooks if url.endswith(path)), None)
+
+        hooks = await self._list(
+            self._at(full_name, "hooks"), self.hooks_query, self.hook_shape, token, until=found, pages=_HOOK_PAGES
+        )
+        if isinstance(hooks, HostRefusal):
+            return hooks
+        return HostAnswer(value=found(hooks.value[0]), status=hooks.status)
 
     async def remove_hook(self, full_name: str, hook_id: str, *, token: str) -> HostAnswer[None] | HostRefusal:
         return done(await self._client.request("DELETE", self._at(full_name, "hooks", hook_id), token=token))
 
+    async def deliveries(
+        self, full_name: str, hook_id: str, *, since: datetime, token: str
+    ) -> HostAnswer[HostDeliveries] | HostRefusal:
+        if self._api.no_deliveries is not None:
+            return HostRefusal(fault=HostFault.UNSUPPORTED, reason=self._api.no_deliveries)
+
+        def go_back(attempts: Sequence[HostDelivery]) -> bool:
+            return bool(attempts) and attempts[-1].delivered_at < since
+
+        path = self._at(full_name, "hooks", hook_id, self.names_of_deliveries[0])
+        listed = await self._list(
+            path, self.deliveries_query, self.delivery_shape, token, until=go_back, pages=_DELIVERIES_PAGES
+        )
+        if isinstance(listed, HostRefusal):
+            return listed
+        attempts, complete = listed.value
+        recent = [each for each in attempts if each.delivered_at >= since]
+        return HostAnswer(value=HostDeliveries(attempts=recent, complete=complete), status=listed.status)
+
+    async def redeliver(
+        self, full_name: str, hook_id: str, attempt_id: str, *, token: str
+    ) -> HostAnswer[None] | HostRefusal:
+        if self._api.no_deliveries is not None:
+            return HostRefusal(fault=HostFault.UNSUPPORTED, reason=self._api.no_deliveries)
+        deliveries, attempts = self.names_of_deliveries
+        path = self._at(full_name, "hooks", hook_id, deliveries, attempt_id, attempts)
+        return done(await self._client.request("POST", path, token=token))
+
+    async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
+        limit = commit_range.limit
+        path, query = self._commits_at(full_name, commit_range)
+        listed = await self._list(
+            path,
+            query,
+            self.commit_shape,
+            token,
+            until=lambda commits: len(commits) > limit,
+            # Each page has a commit, except the last one.
+            pages=limit + 1,
+            client=self._client.granted(self._api.reading_grant),
+        )
+        if isinstance(listed, HostRefusal):
+            return HostCommits(refusal=listed)
+        commits, _ = listed.value
+        return HostCommits(found=reversed(commits[:limit]), is_cut=len(commits) > limit)
+
+    async def _list(
+        self,
+        path: str,
+        query: Query,
+        shape: type[Readable[_Value]],
+        token: str,
+        *,
+        until: Callable[[Sequence[_Value]], object],
+        pages: int,
+        client: RestClient | None = None,
+    ) -> HostAnswer[tuple[Sequence[_Value], bool]] | HostRefusal:
+        """Read pages of a list ``until`` a condition is met; return the values, and whether nothing was cut off."""
+        values: list[_Value] = []
+        status = 0
+        for _ in range(pages):
+            answered = await (client or self._client).request("GET", path, token=token, query=query)
+            cursor = answered.next_cursor if isinstance(answered, Response) else None
+            page = read_answer(answered, self._page_of(shape), partial(self._values, query, cursor))
+            if isinstance(page, HostRefusal):
+                return page
+            found, following = page.value
+            values += found
+            status = page.status
+            if following is None or until(values):
+                return HostAnswer(value=(values, True), status=status)
+            query = following
+        return HostAnswer(value=(values, False), status=status)
+
+    def _page_of(self, shape: type[Any]) -> Any:  # noqa: ANN401  # no type describes types of lists
+        return list[shape]
+
     @abstractmethod
-    async def _hook_page(self, full_name: str, number: int, token: str) -> HostAnswer[HookPage] | HostRefusal:
-        """Read a page of a repository's webhooks, by its number from 1 on."""
+    def _values(self, query: Query, cursor: str | None, page: Any) -> tuple[Sequence[Any], Query | None]:  # noqa: ANN401  # of that type
+        """Return the values on a page, and the parameters of the next page; ``None``: it is the last one."""
+
+    @abstractmethod
+    def _new_hook(self, hook: Hook) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _commits_at(self, full_name: str, commit_range: CommitRange) -> tuple[str, Query]: ...
 
     def _at(self, full_name: str, *parts: str) -> str:
         # The name was checked before; ids come from the code host and are untrusted.
@@ -76,6 +204,12 @@ class RestHost(ABC):
 
 class FullUpdateHost(RestHost):
     """A client of an API that changes a webhook by writing the whole webhook."""
+
+    api: ClassVar[ApiConventions]
+
+    @classmethod
+    def dialect_at(cls, _api_url: str, /) -> ApiConventions:
+        return cls.api
 
     async def change_secret(
         self, full_name: str, hook_id: str, secret: str, *, token: str

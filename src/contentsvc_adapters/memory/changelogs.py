@@ -118,10 +118,6 @@ class MemoryChangelogs(MemoryStore):
         newer = [PostLine.of(each) for each in listed if each.cursor > post.cursor]
         return (older[-1] if older else None), (newer[0] if newer else None)
 
-    async def address(self, *, limit: int) -> int:
-        del limit
-        return 0
-
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         posts = [post for post in self._shown(changelog) if post.contained_in == post_id]
         posts.sort(key=attrgetter("cursor"), reverse=True)

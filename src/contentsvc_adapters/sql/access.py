@@ -1,5 +1,6 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, final
 
 import msgspec
@@ -106,8 +107,7 @@ class SqlSessions(SqlStore):
 
     async def session(self, digest: str) -> Session | None:
         query = select(sessions).where(sessions.c.digest == digest)
-        row = await self._database.first(query)
-        return None if row is None else read_row(Session, row)
+        return await self._database.first(query, partial(read_row, Session))
 
     async def remove(self, digest: str) -> bool:
         return await self._database.change(delete(sessions).where(sessions.c.digest == digest)) > 0

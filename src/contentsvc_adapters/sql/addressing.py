@@ -13,8 +13,6 @@ from contentsvc_adapters.sql.schema.content import post_paths, posts
 from contentsvc_adapters.sql.store import setting_each
 from contentsvc_core.content.posts import Post
 
-UNADDRESSED: Final = posts.c.published_at.is_not(None) & posts.c.path.is_(None)
-UNFACETED: Final = posts.c.facets.is_(None)
 #: The number of a post's possible paths that one query looks up: the last of them has the post's id.
 _AT_ONCE: Final = 8
 _HOLDERS: Final = select(post_paths.c.path, post_paths.c.post_id).where(

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection, Table, delete, exists, insert, select, tuple_, update
 
+from contentsvc_adapters.sql import row as plain
 from contentsvc_adapters.sql.automation_rows import read_row, row_of
 from contentsvc_adapters.sql.configuration import lock_organization, raise_version
 from contentsvc_adapters.sql.database import Database
@@ -22,7 +23,7 @@ from contentsvc_adapters.sql.store import SqlStore, is_own, of_organization, wri
 from contentsvc_core.content.brand import no_such_brand
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.refusals import Refusal
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 from contentsvc_core.workflows.automations import (
     DueAutomation,
     Firing,
@@ -124,10 +125,7 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
         )
         if after is not None:
             query = query.where(tuple_(columns.due_at, columns.id) > (to_ms(after.due_at), after.id))
-        return [
-            DueAutomation(id=row.id, organization_id=row.organization_id, due_at=from_ms(row.due_at))
-            for row in await self._database.rows(query)
-        ]
+        return await self._database.values(query, partial(plain.read_row, DueAutomation))
 
     @writing
     def fire(self, connection: Connection, firing: Firing) -> bool:

@@ -12,7 +12,6 @@ from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.public.changelogs import (
     LinkBody,
     PublicChangelog,
-    first_id,
     public_slugs,
     refuse_changelog,
 )
@@ -42,8 +41,7 @@ def save_changelog(
     found = connection.execute(_STANDING, {"changelog": changelog.id}).first()
     stored = None if found is None else changelog_of(found)
     own = {row.id: row.slug for row in connection.execute(_OWN, {"owner": owner})}
-    # NULL means the first changelog: nodes of older versions know no other.
-    holders = {row.slug: row.changelog_id or first_id(owner) for row in connection.execute(_HELD, {"owner": owner})}
+    holders = {row.slug: row.changelog_id for row in connection.execute(_HELD, {"owner": owner})}
     taken = _is_anothers(connection, changelog, is_new=changelog.slug not in {*holders, *own.values()})
     refused = refuse_changelog(stored, changelog, own=own, holders=holders, is_anothers=taken, at_most=at_most)
     if refused is not None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, TypeAlias, final
 from zoneinfo import ZoneInfo
 
@@ -23,16 +24,13 @@ from sqlalchemy import (
     select,
     tuple_,
     union_all,
-    update,
     values,
 )
 
-from contentsvc_adapters.sql.addressing import UNADDRESSED, UNFACETED, address
 from contentsvc_adapters.sql.changelog_rows import changelog_of, put_image, save_changelog
-from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.post_rows import post_of
-from contentsvc_adapters.sql.row import AnyRow
+from contentsvc_adapters.sql.row import read_row
 from contentsvc_adapters.sql.schema.content import post_paths, posts
 from contentsvc_adapters.sql.schema.publishing import changelog_images, changelog_slugs, public_changelogs
 from contentsvc_adapters.sql.store import SqlStore, is_own, reading, writing
@@ -42,11 +40,9 @@ from contentsvc_core.content.public.facets import Label, folded
 from contentsvc_core.content.public.images import Image, ImageKind
 from contentsvc_core.content.public.months import Month, months_between
 from contentsvc_core.content.public.releases import PostLine, repositories_in
-from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.timestamps import from_ms, to_ms
-from contentsvc_core.values import nothing
 from contentsvc_core.zones import DEFAULT_ZONE
 
 #: A literal: the planners cannot match the partial indexes against a parameter.
@@ -56,53 +52,25 @@ _SORT_KEY: Final = (posts.c.occurred_at, posts.c.id)
 LOOKED_AT: Final = 5_000
 #: The number of rows of metadata in memory at a time: the metadata of one post may have about 100 KB.
 _PART: Final = 200
-#: The unreadable posts that a process leaves out. More of them wait for the version that reads them: a statement has at
-#: most 32,000 parameters.
-LEFT_OUT: Final = 1_000
-
-
-_HOLDING: Final = (changelog_slugs.c.organization_id, changelog_slugs.c.changelog_id)
-
 _Chosen: TypeAlias = Callable[[ColumnElement[Any]], ColumnElement[bool]]
 
 
 @final
 class SqlChangelogs(SqlStore):
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        #: Posts that :meth:`address` leaves out until the process ends: they would take the places of others.
-        self._unreadable: Final[set[str]] = set()
-        #: Called with the fault of each of these posts.
-        self.on_unreadable: Callable[[Exception], object] = nothing
-
     async def of(self, organization_id: str) -> PublicChangelog | None:
         own = public_changelogs.c.organization_id == organization_id
-        row = await self._database.first(select(public_changelogs).where(own))
-        return None if row is None else changelog_of(row)
+        return await self._database.first(select(public_changelogs).where(own), changelog_of)
 
     async def all_of(self, organization_id: str) -> Sequence[PublicChangelog]:
         query = select(public_changelogs).where(public_changelogs.c.owner_id == organization_id)
         ordered = query.order_by(public_changelogs.c.created_at, public_changelogs.c.id)
-        return [changelog_of(row) for row in await self._database.rows(ordered)]
+        return await self._database.values(ordered, changelog_of)
 
     async def named(self, slug: str) -> PublicChangelog | None:
-        held = select(*_HOLDING).where(changelog_slugs.c.slug == slug)
-        query = select(public_changelogs).where(public_changelogs.c.slug == slug)
-
-        def read(connection: Connection) -> AnyRow | None:
-            now = connection.execute(query).first()
-            holder = connection.execute(held).first() if now is None else None
-            if holder is None:
-                return now
-            own = (
-                public_changelogs.c.organization_id == holder.organization_id
-                if holder.changelog_id is None
-                else public_changelogs.c.id == holder.changelog_id
-            )
-            return connection.execute(select(public_changelogs).where(own)).first()
-
-        row = await self._database.read(read)
-        return None if row is None else changelog_of(row)
+        held = select(changelog_slugs.c.changelog_id).where(changelog_slugs.c.slug == slug).scalar_subquery()
+        is_current = public_changelogs.c.slug == slug
+        either = select(public_changelogs).where(is_current | (public_changelogs.c.id == held))
+        return await self._database.first(either.order_by(is_current.desc()).limit(1), changelog_of)
 
     async def save(self, changelog: PublicChangelog, *, at_most: int = MAX_SLUGS) -> Refusal | None:
         return await self._database.write(
@@ -146,7 +114,7 @@ class SqlChangelogs(SqlStore):
         if before is not None:
             conditions.append(tuple_(*_SORT_KEY) < tuple_(to_ms(before.at), before.id))
         query = self._newest(changelog, conditions, limit=limit, label=label)
-        return [post_of(row) for row in await self._database.rows(query)]
+        return await self._database.values(query, post_of)
 
     def _newest(
         self,
@@ -179,8 +147,8 @@ class SqlChangelogs(SqlStore):
         return select(posts).join(keys, posts.c.id == keys.c.id).order_by(*order(posts))
 
     async def post(self, changelog: PublicChangelog, post_id: str) -> Post | None:
-        row = await self._database.first(select(posts).where(is_own(posts, changelog.organization_id, post_id)))
-        post = None if row is None else post_of(row)
+        own = is_own(posts, changelog.organization_id, post_id)
+        post = await self._database.first(select(posts).where(own), post_of)
         return post if post is not None and changelog.shows(post) else None
 
     async def at_path(self, changelog: PublicChangelog, path: str) -> Post | None:
@@ -194,46 +162,7 @@ class SqlChangelogs(SqlStore):
         sort_key = tuple_(to_ms(post.occurred_at), post.id)
         older = self._newest(changelog, [tuple_(*_SORT_KEY) < sort_key], limit=1)
         newer = self._newest(changelog, [tuple_(*_SORT_KEY) > sort_key], limit=1, ascending=True)
-        lines = [[PostLine.of(post_of(row)) for row in await self._database.rows(query)] for query in (older, newer)]
-        return next(iter(lines[0]), None), next(iter(lines[1]), None)
-
-    async def address(self, *, limit: int) -> int:
-        """Set the missing paths and facets of some posts, and return the number of posts that were tried."""
-        if len(self._unreadable) >= LEFT_OUT:
-            return 0
-        # In nearly all cases there is no such post, and these reads wait for no writer.
-        for missing in (UNADDRESSED, UNFACETED):
-            question = select(posts).where(missing, posts.c.organization_id > "").limit(limit)
-            if self._unreadable:
-                question = question.where(posts.c.id.not_in(self._unreadable))
-            if await self._database.rows(question.with_only_columns(posts.c.id).limit(1)):
-                break
-        else:
-            return 0
-        waiting = self._database.dialect.locking(question)
-
-        def work(connection: Connection) -> tuple[int, dict[str, Exception]]:
-            unaddressed, faults = list[Post](), dict[str, Exception]()
-            for row in connection.execute(waiting):
-                try:
-                    unaddressed.append(post_of(row))
-                except Exception as exc:  # noqa: BLE001  # an unreadable post must not stop the others
-                    faults[row.id] = exc
-            # The same lock order as in the triggers that count changes of posts: changelogs before paths.
-            owners = sorted({post.organization_id for post in unaddressed if post.published_at is not None})
-            counted = select(public_changelogs.c.id).where(public_changelogs.c.owner_id.in_(owners))
-            connection.execute(counted.order_by(public_changelogs.c.id).with_for_update(key_share=True)).all()
-            address(connection, self._database.dialect, unaddressed)
-            counted_once = update(public_changelogs).where(public_changelogs.c.owner_id.in_(owners))
-            connection.execute(counted_once.values(revision=public_changelogs.c.revision + 1))
-            return len(unaddressed) + len(faults), faults
-
-        tried, faults = await self._database.write(work)
-        self._unreadable.update(faults)
-        for id_, exc in faults.items():
-            why = f"{type(exc).__name__}: {exc}"
-            self.on_unreadable(UnreadableRow(f"the post {id_} gets no path, because it cannot be read: {why}"))
-        return tried
+        return await self._database.first(older, _line), await self._database.first(newer, _line)
 
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         query = (
@@ -248,10 +177,8 @@ class SqlChangelogs(SqlStore):
             .limit(limit)
         )
         chosen = _choosing(self._database.dialect, changelog)
-        return [
-            PostLine(id=row.id, title=row.title, occurred_at=from_ms(row.occurred_at), path=row.path)
-            for row in await self._database.rows(query if chosen is None else query.where(chosen(posts.c.facets)))
-        ]
+        shown = query if chosen is None else query.where(chosen(posts.c.facets))
+        return await self._database.values(shown, _line)
 
     @reading
     def months(
@@ -274,9 +201,7 @@ class SqlChangelogs(SqlStore):
         return [month for month in months if to_ms(month.since) in having]
 
     async def exposure(self, changelog: PublicChangelog) -> Exposure:
-        """Count in batches, from the metadata alone; posts of older versions are addressed first."""
-        while changelog.is_filtered and await self.address(limit=_PART) == _PART:
-            pass
+        """Count in batches, from the metadata alone."""
         chosen = _choosing(self._database.dialect, changelog)
 
         def count(connection: Connection) -> Exposure:
@@ -297,6 +222,9 @@ class SqlChangelogs(SqlStore):
         )
         last = await self._database.read(lambda connection: connection.scalar(query))
         return changelog.updated_at if last is None else max(changelog.updated_at, from_ms(last))
+
+
+_line: Final = partial(read_row, PostLine)
 
 
 def _choosing(dialect: Dialect, changelog: PublicChangelog, label: Label | None = None) -> _Chosen | None:

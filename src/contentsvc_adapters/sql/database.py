@@ -78,8 +78,13 @@ class Database:
     async def rows(self, query: Select[*tuple[Any, ...]]) -> Sequence[AnyRow]:
         return await self.read(lambda connection: connection.execute(query).all())
 
-    async def first(self, query: Select[*tuple[Any, ...]]) -> AnyRow | None:
-        return await self.read(lambda connection: connection.execute(query).first())
+    async def values(self, query: Select[*tuple[Any, ...]], read: Callable[[AnyRow], _Result]) -> list[_Result]:
+        return [read(row) for row in await self.rows(query)]
+
+    async def first(self, query: Select[*tuple[Any, ...]], read: Callable[[AnyRow], _Result]) -> _Result | None:
+        """Return the value that ``read`` makes of the first row; ``None``: the query finds no row."""
+        row = await self.read(lambda connection: connection.execute(query).first())
+        return None if row is None else read(row)
 
     async def change(self, statement: Insert | Update | Delete) -> int:
         """Execute a statement in a transaction of its own; return the number of its rows."""

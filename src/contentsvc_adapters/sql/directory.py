@@ -57,8 +57,9 @@ class SqlDirectory(SealedSqlStore):
         return owner_id == organization.id
 
     async def organization(self, slug: str) -> Organization | None:
-        row = await self._database.first(select(organizations).where(organizations.c.slug == slug))
-        return None if row is None else directory_rows.organization_of(row)
+        return await self._database.first(
+            select(organizations).where(organizations.c.slug == slug), directory_rows.organization_of
+        )
 
     async def organization_of(self, organization_id: str) -> Organization | None:
         return await self._organizations.find(organization_id, organization_id)
@@ -81,7 +82,7 @@ class SqlDirectory(SealedSqlStore):
 
     async def organizations(self) -> Sequence[Organization]:
         query = select(organizations).order_by(organizations.c.slug)
-        return [directory_rows.organization_of(row) for row in await self._database.rows(query)]
+        return await self._database.values(query, directory_rows.organization_of)
 
     async def retention_days(self) -> Mapping[str, int]:
         # An organization that cannot be read must not keep the logs of the others.

@@ -40,15 +40,13 @@ class SqlApiKeys(SqlStore):
 
     async def key(self, prefix: str) -> ApiKey | None:
         query = select(api_keys).where(api_keys.c.prefix == prefix)
-        row = await self._database.first(query) if is_own_id(prefix) else None
-        return None if row is None else _key_of(row)
+        return await self._database.first(query, _key_of) if is_own_id(prefix) else None
 
     async def keys(self, organization_id: str | None = None) -> Sequence[ApiKey]:
         query = select(api_keys).order_by(api_keys.c.created_at, api_keys.c.prefix)
         if organization_id is not None:
             query = query.where(api_keys.c.organization_id == organization_id)
-        rows = await self._database.rows(query)
-        return [_key_of(row) for row in rows]
+        return await self._database.values(query, _key_of)
 
     @writing
     def revoke(self, connection: Connection, prefix: str, at: datetime) -> bool:

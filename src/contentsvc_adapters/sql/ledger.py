@@ -218,8 +218,7 @@ class SqlRunLedger:
             .order_by(workflow_runs.c.created_at, workflow_runs.c.id)
             .limit(limit)
         )  # fmt: skip
-        run_rows = await self._database.rows(query)
-        return [workflow_rows.listed_run(row) for row in run_rows]
+        return await self._database.values(query, workflow_rows.listed_run)
 
     async def _complete(self, endings: Sequence[RunCompletion]) -> Sequence[Completion]:
         dialect = self._database.dialect

@@ -154,8 +154,7 @@ class SqlMailbox(SealedSqlStore):
             .where(announced_posts.c.batch_id == batch_id)
             .order_by(announced_posts.c.created_at, announced_posts.c.post_id)
         )
-        rows = await self._database.rows(query)
-        return [_announced(row) for row in rows]
+        return await self._database.values(query, _announced)
 
     async def take(self, *, limit: int, now: datetime, lease: timedelta) -> Sequence[LeasedMail]:
         parameters = {"now": to_ms(now), "most": limit}

@@ -144,12 +144,10 @@ class SqlPostLibrary(SqlStore):
             .order_by(posts.c.created_at.desc(), posts.c.id.desc())
             .limit(limit)
         )
-        post_rows = await self._database.rows(query)
-        return [post_of(row) for row in post_rows]
+        return await self._database.values(query, post_of)
 
     async def post(self, organization_id: str, post_id: str) -> Post | None:
-        row = await self._database.first(select(posts).where(is_own(posts, organization_id, post_id)))
-        return None if row is None else post_of(row)
+        return await self._database.first(select(posts).where(is_own(posts, organization_id, post_id)), post_of)
 
     @writing
     def add(self, connection: Connection, post: Post, *, author: str | None = None) -> None:

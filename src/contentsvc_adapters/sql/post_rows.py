@@ -3,9 +3,8 @@ from typing import Any
 
 import msgspec
 
-from contentsvc_adapters.sql.row import AnyRow, json_of, optional_time, read_row, row_of
-from contentsvc_core.content.posts import Label, Post, PostStatus
-from contentsvc_core.timestamps import from_ms
+from contentsvc_adapters.sql.row import AnyRow, json_of, read_row, row_of
+from contentsvc_core.content.posts import Label, Post
 
 
 def post_row(post: Post, *, run_id: str | None, once: str | None, push: str | None = None) -> dict[str, Any]:
@@ -31,15 +30,11 @@ def once_digest(once: str) -> bytes:
 
 
 def post_of(row: AnyRow) -> Post:
-    is_published = row.status == PostStatus.PUBLISHED.value
     return read_row(
         Post,
         row,
         source_metadata=None if row.source_metadata is None else msgspec.json.decode(row.source_metadata),
-        occurred_at=from_ms(row.created_at if row.occurred_at is None else row.occurred_at),
         labels=read_labels(row.labels),
-        # A node of the previous version publishes a draft without ending its schedule.
-        publish_at=None if is_published else optional_time(row.publish_at),
     )
 
 

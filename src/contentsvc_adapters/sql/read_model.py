@@ -16,12 +16,13 @@ from contentsvc_adapters.sql.counts import CountedRange
 from contentsvc_adapters.sql.database import Database
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.entries import LOG, find_entry, listed_entries
+from contentsvc_adapters.sql.row import read_row
 from contentsvc_adapters.sql.schema.deliveries import log_entries
 from contentsvc_adapters.sql.schema.lists import DAY_MS, HOUR_MS, log_counts
 from contentsvc_core.journal import TITLES, Direction, ListedEntry, LogOutcome, LogStatus
 from contentsvc_core.lists.cursors import Cursor
 from contentsvc_core.read_model import LogCount, LogSearch, refuse_uncounted
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 
 _Conditions: TypeAlias = Sequence[ColumnElement[bool]]
 
@@ -117,15 +118,7 @@ class SqlReadModel:
             .order_by(*key)
         )
         count_rows = await self._database.rows(counting)
-        return [
-            LogCount(
-                starts_at=from_ms(row.starts_at),
-                integration_id=row.integration_id,
-                status=LogStatus(row.status),
-                number=int(row.number),
-            )
-            for row in count_rows
-        ]
+        return [read_row(LogCount, row, number=int(row.number)) for row in count_rows]
 
 
 async def _entries(entry_rows: Sequence[rows.AnyRow]) -> list[ListedEntry]:

@@ -56,8 +56,8 @@ class SqlRunLists:
                 self._database.dialect.size_of(events.c.data) <= max_bytes,
             )
         )
-        row = await self._database.first(query)
-        return None if row is None else await asyncio.to_thread(rows.event_of, row.id, row.type, row.data)
+        row = await self._database.first(query, tuple)
+        return None if row is None else await asyncio.to_thread(rows.event_of, *row)
 
     async def runs_of(self, organization_id: str, log_id: str) -> Sequence[ListedRun]:
         """Read the runs of an entry's event: it has the entry's id and time, and the runs have the time."""

@@ -17,7 +17,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from contentsvc_adapters.sql import workflow_rows
 from contentsvc_adapters.sql.dialects.dialect import Dialect
 from contentsvc_adapters.sql.schema.deliveries import events
-from contentsvc_adapters.sql.schema.work import run_drafts, run_steps, workflow_runs
+from contentsvc_adapters.sql.schema.work import run_steps, workflow_runs
 from contentsvc_adapters.sql.small import small_data
 from contentsvc_adapters.sql.store import has_value
 from contentsvc_core.workflows.causes import Generation, SiteReading
@@ -33,10 +33,7 @@ _RUNS: Final[Select[*tuple[Any, ...]]] = select(
     events.c.type,
     events.c.summary,
 ).join(events, events.c.id == workflow_runs.c.event_id)
-#: Nodes of the previous version write drafts; without them, a run's row could not be deleted (foreign key).
-_FORGET: Final = [
-    delete(table).where(table.c.run_id.in_(bindparam("ids", expanding=True))) for table in (run_steps, run_drafts)
-]
+_FORGET: Final = delete(run_steps).where(run_steps.c.run_id.in_(bindparam("ids", expanding=True)))
 _IS_REQUEST: Final = events.c.type.in_(sorted(REQUESTED_KINDS))
 
 
@@ -67,8 +64,7 @@ def changing(run: WorkflowRun | Taken) -> Update:
 
 def forget(connection: Connection, ids: Sequence[str]) -> None:
     """Delete the step results of runs that have ended."""
-    for forgetting in _FORGET:
-        connection.execute(forgetting, {"ids": ids})
+    connection.execute(_FORGET, {"ids": ids})
 
 
 def start(connection: Connection, dialect: Dialect, run: WorkflowRun) -> bool:

@@ -1,5 +1,6 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, final
 
 from sqlalchemy import Connection, delete, func, insert, select, update
@@ -93,8 +94,7 @@ class SqlSubscribers(SealedSqlStore):
             .where(subscribers.c.organization_id == organization_id)
             .order_by(subscribers.c.changelog_id, subscribers.c.address)
         )
-        rows = await self._database.rows(query)
-        return [read_row(Subscriber, row) for row in rows]
+        return await self._database.values(query, partial(read_row, Subscriber))
 
     async def confirmed(self, organization_id: str) -> Mapping[str, int]:
         query = (

@@ -82,10 +82,6 @@ class Changelogs(Protocol):
         """Return the listed posts before and after a post: the next older one, and the next newer one."""
         ...
 
-    async def address(self, *, limit: int) -> int:
-        """Set the path and the facets of published posts that older versions have written; return their number."""
-        ...
-
     async def contained(self, changelog: PublicChangelog, post_id: str, *, limit: int) -> Sequence[PostLine]:
         """List the posts that a changelog shows and the post of a release contains, at most ``limit``, newest first."""
         ...

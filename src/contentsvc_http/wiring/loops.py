@@ -33,11 +33,6 @@ _SLOT_S: Final = 60.0
 #: The interval of looking for failing integrations after a write of this process, and in an idle process, in seconds.
 _ALERTS_EVERY_S: Final = 15.0
 _ALERTS_RARELY_S: Final = 60.0
-#: The interval of the query for published posts without a path, in seconds: one index lookup.
-_PATHS_EVERY_S: Final = 60.0
-#: The number of posts per transaction, and the pause after each, in seconds: a transaction takes less than the pause.
-_PATHS_TOGETHER: Final = 20
-_PATHS_PAUSE_S: Final = 0.1
 #: The interval of deleting expired data, in seconds.
 _SWEEP_EVERY_S: Final = 3600.0
 #: The pause after each batch, in seconds: a batch takes less, so most time is left for other work.
@@ -54,7 +49,6 @@ async def loops(
     """Run all loops until the end of the block; ``notify`` is called after runs were stored."""
     stores.search.indexer.on_abandoned = log_abandoned
     stores.search.indexer.on_fault = log_fault
-    stores.changelogs.on_unreadable = log_fault
     watch = IntegrationWatch(stores.alerts, stores.directory, stores.read_model, clock, on_fault=log_fault)
     async with (
         _every(
@@ -72,13 +66,6 @@ async def loops(
             every_s=lambda: min(_SCHEDULES_EVERY_S, _SLOT_S - clock.now().timestamp() % _SLOT_S),
             after_fault_s=2.0,
             first_after_s=0.2,
-        ),
-        _every(
-            lambda: _in_batches(stores.changelogs.address, _PATHS_TOGETHER, _PATHS_PAUSE_S),
-            "paths",
-            every_s=_PATHS_EVERY_S,
-            after_fault_s=60.0,
-            first_after_s=0.3,
         ),
         _every(
             watch.turn,

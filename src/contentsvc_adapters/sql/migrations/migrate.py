@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 #: The newest revision. A test compares it with the scripts, which are not loaded if the database is at this revision.
-HEAD: Final = "0025"
+HEAD: Final = "0026"
 
 #: The oldest revision that is upgraded (decision 0078).
 _OLDEST: Final = "0020"

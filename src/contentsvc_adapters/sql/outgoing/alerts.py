@@ -5,12 +5,13 @@ from typing import Final, final
 from sqlalchemy import Connection, select, update
 
 from contentsvc_adapters.sql.outgoing.enqueue import enqueue, wants
+from contentsvc_adapters.sql.row import read_row
 from contentsvc_adapters.sql.schema.directory import integrations
 from contentsvc_adapters.sql.schema.outgoing import integration_alerts, webhook_endpoints
 from contentsvc_adapters.sql.store import SqlStore, writing
 from contentsvc_core.outgoing.events import EventType, Occurrence
 from contentsvc_core.outgoing.failing import IntegrationAlert
-from contentsvc_core.timestamps import from_ms, to_ms
+from contentsvc_core.timestamps import to_ms
 
 _WATCHED: Final = (EventType.INTEGRATION_FAILING, EventType.INTEGRATION_RECOVERED)
 
@@ -31,13 +32,7 @@ class SqlAlerts(SqlStore):
             .where(integrations.c.organization_id == organization_id)
         )
         rows = await self._database.rows(query)
-        return {
-            row.integration_id: IntegrationAlert(
-                failing_since=from_ms(row.failing_since),
-                recovered_at=None if row.recovered_at is None else from_ms(row.recovered_at),
-            )
-            for row in rows
-        }
+        return {row.integration_id: read_row(IntegrationAlert, row) for row in rows}
 
     @writing
     def begin(self, connection: Connection, integration_id: str, event: Occurrence, *, at: datetime) -> bool:

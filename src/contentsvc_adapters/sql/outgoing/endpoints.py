@@ -51,12 +51,12 @@ class SqlWebhookEndpoints(SealedSqlStore):
 
     async def endpoint(self, organization_id: str, endpoint_id: str) -> WebhookEndpoint | None:
         query = select(webhook_endpoints).where(_own(organization_id, endpoint_id))
-        row = await self._database.first(query)
-        return None if row is None else endpoint_of(row)
+        return await self._database.first(query, endpoint_of)
 
     async def endpoints(self, organization_id: str) -> Sequence[WebhookEndpoint]:
-        rows = await self._database.rows(of_organization(webhook_endpoints, organization_id).where(KNOWN_FORMAT))
-        return [endpoint_of(row) for row in rows]
+        return await self._database.values(
+            of_organization(webhook_endpoints, organization_id).where(KNOWN_FORMAT), endpoint_of
+        )
 
     @writing
     def change(

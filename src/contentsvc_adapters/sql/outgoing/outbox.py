@@ -240,8 +240,7 @@ class SqlOutbox(SealedSqlStore):
 
     async def message(self, organization_id: str, message_id: str) -> Message | None:
         query = select(webhook_messages).where(is_own(webhook_messages, organization_id, message_id))
-        row = await self._database.first(query)
-        return None if row is None else message_of(row)
+        return await self._database.first(query, message_of)
 
     @writing
     def resend(self, connection: Connection, organization_id: str, message_id: str, *, due_at: datetime) -> bool:

@@ -1,5 +1,6 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final, final
 
 from sqlalchemy import Connection, delete, select, update
@@ -61,8 +62,7 @@ class SqlRecipients(SealedSqlStore):
 
     async def recipients(self, organization_id: str) -> Sequence[Recipient]:
         query = select(recipients).where(recipients.c.organization_id == organization_id).order_by(recipients.c.address)
-        rows = await self._database.rows(query)
-        return [read_row(Recipient, row) for row in rows]
+        return await self._database.values(query, partial(read_row, Recipient))
 
     @writing
     def give_token(self, connection: Connection, recipient: Recipient, *, digest: str, token: str) -> str | None:

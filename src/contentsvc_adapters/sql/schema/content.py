@@ -45,14 +45,14 @@ posts: Final = Table(
     # The time of the first publication, if any, and the tag of the release that the post announces.
     Column("published_at", BigInteger),
     Column("release_tag", Text),
-    # The time of its events. A trigger fills the column for nodes of a version that does not know it.
+    # The time of its events.
     Column("occurred_at", BigInteger),
     # The context record of the only push that the post reports, by custom id; NULL: it reports something else.
     Column("push_id", KEY),
     # The published post of the release that contains that push. `containment` keeps it current.
     Column("contained_in", KEY),
     # The readable address of the post in public changelogs, and the terms of filters: lines of `kind:name`, with a line
-    # feed at both ends. NULL: never published, or not addressed yet. `addressing` keeps them current.
+    # feed at both ends. NULL: never published. `addressing` keeps them current.
     Column("path", KEY),
     Column("facets", KEY),
     # The fields of editors. The labels are separated by spaces; NULL: none are chosen.
@@ -76,11 +76,6 @@ partial_index(
     where=_LISTED,
 )
 partial_index(
-    "ix_posts_unaddressed",
-    *(posts.c.organization_id, posts.c.id),
-    where=posts.c.published_at.is_not(None) & posts.c.path.is_(None),
-)
-partial_index(
     "ix_posts_released",
     *(posts.c.organization_id, posts.c.content_type, posts.c.occurred_at, posts.c.id),
     where=_LISTED & posts.c.release_tag.is_not(None),
@@ -102,7 +97,6 @@ partial_index(
     *(posts.c.organization_id, posts.c.publish_at, posts.c.id),
     where=posts.c.publish_at.is_not(None),
 )
-partial_index("ix_posts_unfaceted", posts.c.organization_id, posts.c.id, where=posts.c.facets.is_(None))
 
 post_versions: Final = Table(
     "post_versions",

@@ -55,6 +55,6 @@ changelog_slugs: Final = Table(
     metadata,
     Column("slug", KEY, primary_key=True),
     organization(index=True),
-    # The changelog that had the slug; NULL: the first one. A deleted changelog stays named.
+    # The changelog that had the slug. A deleted changelog stays named.
     Column("changelog_id", KEY),
 )

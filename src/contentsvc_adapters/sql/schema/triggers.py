@@ -3,7 +3,7 @@
 """The parts of a new database that :data:`metadata` cannot describe: the words of search, and the triggers.
 
 Triggers count the rows of lists, note documents for search, and count the revisions of public changelogs. On SQLite,
-the writers of deliveries count and note theirs. PostgreSQL has some more: they set columns for nodes of older versions.
+the writers of deliveries count and note theirs.
 A migration that changes a part changes it here, too: a test compares new databases with upgraded ones.
 """
 
@@ -33,11 +33,6 @@ _WATCHED: Final = {
 _CHANGED: Final = (
     "UPDATE OF title, content, markdown, content_type, source_metadata, status, updated_at, published_at, "
     "release_tag, occurred_at, contained_in"
-)
-#: Equal to the derivation in the core: ids of organizations are ``org_`` and a UUID.
-_FIRST: Final = (
-    "'chl_' || CASE WHEN substr(NEW.organization_id, 1, 4) = 'org_' THEN substr(NEW.organization_id, 5) "
-    "ELSE NEW.organization_id END"
 )
 
 
@@ -172,31 +167,6 @@ def _on_postgresql() -> list[str]:
                 f"FOR NO KEY UPDATE; {_counting(row)}; RETURN NULL;",
             ),
             f"{_counter(event, condition)} EXECUTE FUNCTION count_public_{event.lower()}()",
-        ]
-    for name, when, condition, does in (
-        (
-            "note_publication",
-            "INSERT OR UPDATE OF status ON posts",
-            "NEW.status = 'published' AND NEW.published_at IS NULL",
-            "NEW.published_at := NEW.updated_at;",
-        ),
-        ("note_occurrence", "INSERT ON posts", "NEW.occurred_at IS NULL", "NEW.occurred_at := NEW.created_at;"),
-        (
-            "forget_path",
-            "UPDATE OF title, content ON posts",
-            "OLD.path IS NOT NULL AND (NEW.title <> OLD.title OR NEW.content <> OLD.content)",
-            "NEW.path := NULL; NEW.facets := NULL;",
-        ),
-        (
-            "name_first_changelog",
-            "INSERT ON public_changelogs",
-            "NEW.id IS NULL",
-            f"NEW.id := {_FIRST}; NEW.owner_id := NEW.organization_id;",
-        ),
-    ):
-        statements += [
-            _function(name, f"{does} RETURN NEW;"),
-            f"CREATE TRIGGER {name} BEFORE {when} FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION {name}()",
         ]
     return statements
 

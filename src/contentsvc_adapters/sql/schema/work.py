@@ -60,7 +60,7 @@ run_steps: Final = Table(
     sqlite_with_rowid=False,
 )
 
-# Written by nodes of the previous version alone. Drop the table in a migration of the next version.
+# Nodes of the previous version delete from it. Drop the table in a migration of the next version.
 run_drafts: Final = Table(
     "run_drafts",
     metadata,

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.exc import DBAPIError
 
+from contentsvc_adapters.sql.migrations.locking import lock
 from contentsvc_adapters.sql.serving import is_served
 from contentsvc_core.errors import SchemaMismatch
 
@@ -29,9 +30,6 @@ _KEYS: Final = {
 _KEY: Final = re.compile(r",\s+CONSTRAINT fk_\w+ FOREIGN KEY\(\w+\) REFERENCES \w+ \(id\)")
 #: In the order in which settlements lock them.
 _LOCKED: Final = "organizations, log_entries, events, context_records, workflow_runs"
-#: In milliseconds: less than the second after which PostgreSQL ends one of two transactions in a deadlock.
-_PATIENCE_MS: Final = 800
-_TRIES: Final = 50
 
 
 def upgrade() -> None:
@@ -42,7 +40,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("number", name=op.f("pk_search_batches")),
     )
     if op.get_bind().dialect.name == "postgresql":
-        _lock()
+        lock(_LOCKED)
         for table, keys in _KEYS.items():
             for key in keys:
                 op.drop_constraint(key, table, type_="foreignkey")
@@ -61,22 +59,6 @@ def _refuse_servers() -> None:
     if is_served(Path(path)):
         message = f"a server of an earlier version uses {path}: stop it, and try again"
         raise SchemaMismatch(message)
-
-
-def _lock() -> None:
-    """Lock the tables, without a deadlock with the transactions of nodes, which lock them in different orders."""
-    connection = op.get_bind()
-    connection.execute(sa.text(f"SET LOCAL lock_timeout = {_PATIENCE_MS}"))
-    for number in range(_TRIES):
-        try:
-            with connection.begin_nested():
-                connection.execute(sa.text(f"LOCK TABLE {_LOCKED}"))
-        except DBAPIError:
-            if number == _TRIES - 1:
-                raise
-        else:
-            break
-    connection.execute(sa.text("SET LOCAL lock_timeout = 0"))
 
 
 def _forget_keys(table: str) -> None:
