@@ -13,7 +13,7 @@ from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_cli.main import main
-from contentsvc_core.testing import PlainSteps
+from contentsvc_core.testing import PlainSteps, push_body
 
 
 def invoke(*arguments: str, **how: Any) -> Result:
@@ -25,6 +25,16 @@ def command(*arguments: str, **how: Any) -> Any:
     done = invoke(*arguments, "--json", **how)
     assert done.exit_code == 0, (arguments, done.output)
     return json.loads(done.stdout)
+
+
+def receive(integration_id: str, *messages: str, first: int = 1) -> None:
+    """Receive pushes to the repository 4242, of one commit each; the ids of the deliveries are ``d-1`` and so on."""
+    pushes = [
+        {"event": "push", "delivery": f"d-{number}", "body": push_body(message, repository_id=4242)}
+        for number, message in enumerate(messages, first)
+    ]
+    recording = "".join(f"{json.dumps(push)}\n" for push in pushes)
+    command("receive", "-", "--integration", integration_id, input=recording)
 
 
 def error(*arguments: str, code: int = 1, **how: Any) -> str:
