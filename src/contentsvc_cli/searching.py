@@ -1,7 +1,7 @@
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 import click
 
@@ -14,10 +14,6 @@ from contentsvc_core.refusals import Refusal
 from contentsvc_core.search import HITS_DEFAULT, HITS_LIMIT
 from contentsvc_core.timestamps import iso_ms
 
-if TYPE_CHECKING:
-    from contentsvc_core.search.questions import Hits
-
-_Hit = TypeVar("_Hit")
 _Rows: TypeAlias = Callable[[Application, str], Awaitable[list[dict[str, Any]]]]
 _RemoteRows: TypeAlias = "Callable[[Api], list[dict[str, Any]]]"
 
@@ -82,10 +78,10 @@ def show_list(
     show_rows(shown, columns=columns, empty="Nothing yet.", optional=optional)
 
 
-def warn(hits: "Hits[_Hit]") -> None:
-    if hits.behind:
-        click.echo(f"{hits.behind} new items are not searchable yet", err=True)
-    if hits.has_more:
+def warn(*, behind: int, has_more: bool) -> None:
+    if behind:
+        click.echo(f"{behind} new items are not searchable yet", err=True)
+    if has_more:
         click.echo("There are more results: raise --limit, or add words.", err=True)
 
 

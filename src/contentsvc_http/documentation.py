@@ -58,8 +58,7 @@ _SCHEMA: Final = "#/components/schemas/"
 #: An object of any shape: clients in Rust and Kotlin demand the fields of all schemas of a choice at once.
 _PAYLOAD: Final = {
     "oneOf": [{"type": "object", "additionalProperties": True}, {"type": "null"}],
-    "description": "The event of a delivery, a call to a code host, or a message. Its shape is one of `LogPayload`. "
-    "Null: nothing is stored.",
+    "description": "The event of a delivery, a call to a code host, or a message. Null: nothing is stored.",
 }
 #: Names of choices that generated clients do not compile with: a class of .NET, and a keyword of Rust and PHP.
 _RENAMED: Final = {"ContentType": "PostContentType", "Match": "SignatureMatch"}

@@ -3,11 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
-from contentsvc_core.events.wire import PushBody, ReleaseBody
 from contentsvc_core.outgoing.events import TEST_TYPE, EventType
-from contentsvc_core.outgoing.recipients import CONFIRMATION_TYPE
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_core.webhooks.signature import Scheme
 from contentsvc_http.described import TEXT, TEXT_OR_NULL, TIME, header, object_of, parameter, reference
@@ -40,7 +36,6 @@ WEBHOOK_SCHEMAS: Final[dict[str, Any]] = {
 }
 _REFERENCE: Final = "#/components/schemas/{name}"
 _NUMBER: Final = {"type": "integer"}
-_FLAG: Final = {"type": "boolean"}
 _TEXTS: Final = {"type": "array", "items": TEXT}
 #: The messages in the standard format, with the schema of their ``data``.
 _MESSAGES: Final[Mapping[str, tuple[Sequence[str], str]]] = {
@@ -59,23 +54,10 @@ _TEXTS_OF_POST: Final = frozenset({"content", "markdown"})
 
 
 def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schemas of outgoing messages, and of the payloads of the webhook log; ``post`` is that of a post."""
+    """Return the schemas of outgoing messages; ``post`` is that of a post."""
     fields = {name: field for name, field in post["properties"].items() if name not in _TEXTS_OF_POST}
-    _, events = msgspec.json.schema_components([PushBody, ReleaseBody], ref_template=_REFERENCE)
     integration = {"id": TEXT, "provider": TEXT, "repositories": _TEXTS, "failingSince": TIME}
-    address = {"address": TEXT, "organization": TEXT}
-    event = {"event": TEXT}
-    deliveries = [
-        "PushPayload",
-        "ReleasePayload",
-        "FilteredPayload",
-        "IgnoredPayload",
-        "DuplicatePayload",
-        "WebhookPing",
-    ]
-    payloads = [*deliveries, "CallPayload", *_MESSAGES, "ConfirmationMessage"]
     return {
-        **events,
         "PostLinks": object_of("Links of a post.", {"self": TEXT}),
         "SentPost": object_of("A post without its text.", {**fields, "links": reference("PostLinks")}),
         "FailedRun": object_of(
@@ -102,9 +84,7 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
             {**dict.fromkeys(("id", "description", "target", "reason"), TEXT), "disabledAt": TIME},
         ),
         "SentTest": object_of("A sentence.", {"message": TEXT}),
-        "SentConfirmation": object_of("An address that is asked for its confirmation.", address),
         **{name: _message(types, data) for name, (types, data) in _MESSAGES.items()},
-        "ConfirmationMessage": _message([CONFIRMATION_TYPE], "SentConfirmation"),
         "WebhookMessage": {
             "description": "A message to a webhook endpoint in the standard format. `type` tells which one.",
             "oneOf": [reference(name) for name in _MESSAGES],
@@ -115,19 +95,6 @@ def message_schemas(post: Mapping[str, Any]) -> dict[str, Any]:
                     type_: _REFERENCE.format(name=name) for name, (types, _) in _MESSAGES.items() for type_ in types
                 },
             },
-        },
-        "PushPayload": _event(["push"], "PushBody"),
-        "ReleasePayload": _event(["release"], "ReleaseBody"),
-        "FilteredPayload": object_of("The event of a filtered delivery.", {**event, "action": TEXT, "filtered": _FLAG}),
-        "IgnoredPayload": object_of("The event of an ignored delivery.", {**event, "ignored": _FLAG}),
-        "DuplicatePayload": object_of("The event of a duplicate.", {**event, "duplicate": _FLAG}),
-        # Generators try the schemas in the order of names: this one, whose only field others have, comes last.
-        "WebhookPing": object_of("A ping.", {"event": {**TEXT, "enum": ["ping"]}}),
-        "CallPayload": object_of("A call to a code host.", {"operation": TEXT, "repository": TEXT}),
-        "LogPayload": {
-            "description": "The payload of an entry of the webhook log, if it is not null.",
-            # A duplicate of a ping has the shape of a ping, too.
-            "anyOf": [reference(name) for name in payloads],
         },
     }
 
@@ -158,11 +125,6 @@ def message_operations() -> dict[str, Any]:
 def _message(types: Sequence[str], data: str) -> dict[str, Any]:
     kind = {"type": "string", "enum": list(types)}
     return object_of(f"The message `{'`, `'.join(types)}`.", {"type": kind, "timestamp": TIME, "data": reference(data)})
-
-
-def _event(types: Sequence[str], data: str) -> dict[str, Any]:
-    kind = {"type": "string", "enum": list(types)}
-    return object_of(f"The event of a processed {types[0]}.", {"event": kind, "action": TEXT, "data": reference(data)})
 
 
 def webhook_operations() -> dict[str, Any]:

@@ -1,5 +1,11 @@
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
 import pytest
+from tests import sqlite
 from tests.api.world import ApiWorld, Caller
+
+from contentsvc_adapters.sql import Database
 
 
 @pytest.fixture
@@ -10,3 +16,10 @@ def world() -> ApiWorld:
 @pytest.fixture
 async def acme(world: ApiWorld) -> Caller:
     return await world.caller()
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncGenerator[Database]:
+    created = Database(sqlite.migrated(tmp_path / "store.db"))
+    yield created
+    await created.dispose()

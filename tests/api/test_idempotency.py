@@ -1,15 +1,12 @@
 """``Idempotency-Key``: a repeated request has no second effect, and gets the first answer."""
 
 import asyncio
-from collections.abc import AsyncGenerator
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Final, cast, final
 
 import pytest
 from attrs import evolve
 from sqlalchemy import BigInteger, ColumnElement, bindparam
-from tests import sqlite
 from tests.api.furnished import operations
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.forwarding import Forwarding
@@ -73,13 +70,6 @@ class _Forgetful:
             return result
 
         return await self._requests.update(key_prefix, name, kept, now=now)
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    created = Database(sqlite.migrated(tmp_path / "store.db"))
-    yield created
-    await created.dispose()
 
 
 async def number_of(caller: Caller, path: str) -> int:

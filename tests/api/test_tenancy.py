@@ -1,13 +1,10 @@
 """Tenancy: every operation that takes an id, with an id of another organization."""
 
 import re
-from collections.abc import AsyncGenerator
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from sqlalchemy import Connection, select
-from tests import sqlite
 from tests.api.furnished import furnish, operations
 from tests.api.world import SEALER, ApiWorld
 
@@ -26,13 +23,6 @@ BODIES: dict[str, Any] = {
     "/v1/webhook-endpoints/{endpointId}": {"enabled": False},
     "/v1/changelogs/{changelogId}": {"title": "Mine now"},
 }
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    created = Database(sqlite.migrated(tmp_path / "store.db"))
-    yield created
-    await created.dispose()
 
 
 @pytest.fixture

@@ -11,8 +11,7 @@ from tests.builders import an_entry
 
 from contentsvc_adapters.offload import LISTS_WAITING, PER_ORGANIZATION
 from contentsvc_core.journal import Direction, LogEntry, LogStatus, log_body
-from contentsvc_core.testing import push_body, signed
-from contentsvc_core.webhooks.delivery import Address
+from contentsvc_core.testing import push_body
 from contentsvc_core.workflows.causes import Delivered
 
 PATH = "/v1/webhook-logs"
@@ -125,13 +124,7 @@ async def test_the_payloads_of_a_page_are_bounded_and_a_single_entry_has_its_pay
 
 
 async def test_one_entry_is_explained(acme: Caller) -> None:
-    at = Address(
-        provider="codehost",
-        organization_id=acme.organization.id,
-        integration_id=acme.connection.integration.id,
-        repository_id=acme.repository_id,
-    )
-    forged = signed(push_body("x", repository_id=acme.repository_id), at=at, secret="wrong")
+    forged = acme.signed(push_body("x", repository_id=acme.repository_id), secret="wrong")
     await acme.world.receiver.receive(evolve(forged, peer="192.0.2.7"))
     (listed,) = await logs(acme)
 

@@ -19,7 +19,7 @@ from contentsvc_adapters.offload import SingleThreadExecutor
 from contentsvc_adapters.offload import shares as make_shares
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
-from contentsvc_core import Address, ApiKey, Connection, IssuedKey, Operator, Organization, Receiver, Scope
+from contentsvc_core import Address, ApiKey, Connection, Delivery, IssuedKey, Operator, Organization, Receiver, Scope
 from contentsvc_core.application import no_hosts
 from contentsvc_core.ports import CodeHost, Shares, SiteReader, Stores
 from contentsvc_core.testing import CountingIds, ManualClock, PlainSteps, push_body, release_body, signed
@@ -105,6 +105,21 @@ class Caller:
     def repository_id(self) -> int:
         return self.connection.integration.repositories[0].id
 
+    @property
+    def address(self) -> Address:
+        """Return the address of the connection's webhook."""
+        integration = self.connection.integration
+        return Address(
+            provider=integration.provider,
+            organization_id=self.organization.id,
+            integration_id=integration.id,
+            repository_id=self.repository_id,
+        )
+
+    def signed(self, body: dict[str, Any] | bytes, *, secret: str | None = None, **more: Any) -> Delivery:
+        """Return a delivery to the connection, with its secret or with another one."""
+        return signed(body, at=self.address, secret=secret or self.connection.secret, **more)
+
     async def __call__(
         self, method: str, path: str, body: object = None, *, headers: dict[str, str] | None = None, **more: Any
     ) -> httpx.Response:
@@ -122,14 +137,7 @@ class Caller:
         await self._deliver("release", delivery_id, sent)
 
     async def _deliver(self, event: str, delivery_id: str, body: dict[str, Any], secret: str | None = None) -> None:
-        integration = self.connection.integration
-        at = Address(
-            provider=integration.provider,
-            organization_id=self.organization.id,
-            integration_id=integration.id,
-            repository_id=self.repository_id,
-        )
-        delivery = signed(body, at=at, secret=secret or self.connection.secret, event=event, delivery_id=delivery_id)
+        delivery = self.signed(body, secret=secret, event=event, delivery_id=delivery_id)
         outcome = await self.world.receiver.receive(delivery)
         assert outcome.status == (200 if secret is None else 401)
 

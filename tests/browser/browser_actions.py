@@ -28,6 +28,11 @@ def push(message: str) -> bytes:
 def test_a_delivery_appears_by_itself_and_leads_to_a_post_that_is_edited_and_published(looking: Looking) -> None:
     page, story = looking.page, looking.story
     looking.go("/integrations/logs")
+    page.get_by_label("Before").fill("2030-01-01T00:00")
+    hint = page.get_by_text("New deliveries appear automatically.")
+    expect(hint).to_have_count(0)
+    page.get_by_role("link", name="Clear").click()
+    expect(hint).to_be_visible()
     before = page.locator("tbody tr:visible").count()
 
     story.deliver("push", push("feat(beam): follow the moon"))

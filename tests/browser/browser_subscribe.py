@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
-from tests.browser.chromium import ARGUMENTS, chromium
+from playwright.sync_api import Browser, Page, Route, expect
 from tests.browser.looking import NARROW, WIDE, Looking, Scheme
 from tests.browser.story import Story, running_story
 from tests.http_server import StaticSite
 from tests.mail_server import MailServer, in_a_thread
-from tests.server_process import PATIENCE_S, until
+from tests.server_process import until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,16 +38,6 @@ def story(mail: MailServer, tmp_path_factory: pytest.TempPathFactory) -> Generat
     settings = {"smtp_url": mail.url, "mail_from": "log@acme.example", "mail_every_minutes": "0"}
     with running_story(folder, days=1, **settings) as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def browser(story: Story) -> Generator[Browser]:
-    del story
-    expect.set_options(timeout=PATIENCE_S * 1000)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
-        yield opened
-        opened.close()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from attrs import evolve
 from tests.api.test_integrations import server, world
 from tests.api.world import ApiWorld, Caller
 from tests.code_host_server import REPOSITORY, TOKEN, CodeHostServer, Fault
@@ -11,7 +12,6 @@ from tests.dashboard.conftest import signed_in
 
 from contentsvc_core import TriggerEditor
 from contentsvc_core.testing import push_body, signed
-from contentsvc_core.webhooks.delivery import Address
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http.settings import Settings
 
@@ -40,12 +40,8 @@ async def connect(browsing: Browsing, **fields: str) -> Seen:
 
 async def received(acme: Caller, secret: str, delivery_id: str, number: int | None = None, id_: str = "") -> int:
     """Deliver a push that is signed with a secret; return the status of the answer."""
-    at = Address(
-        provider="codehost",
-        organization_id=acme.organization.id,
-        integration_id=id_ or acme.connection.integration.id,
-        repository_id=number or acme.repository_id,
-    )
+    at = acme.address
+    at = evolve(at, integration_id=id_ or at.integration_id, repository_id=number or at.repository_id)
     body = push_body("feat: a lamp", repository_id=at.repository_id)
     return (await acme.world.receiver.receive(signed(body, at=at, secret=secret, delivery_id=delivery_id))).status
 

@@ -12,8 +12,7 @@ from tests.builders import an_entry
 from tests.dashboard.browsing import Browsing, Seen
 
 from contentsvc_core.journal import Direction, LogEntry, LogStatus
-from contentsvc_core.testing import push_body, signed
-from contentsvc_core.webhooks.delivery import Address
+from contentsvc_core.testing import push_body
 
 LOGS = "/dashboard/integrations/logs"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -405,14 +404,7 @@ async def test_of_a_payload_that_is_too_large_for_a_page_its_summary_is_shown(ac
 
 
 async def test_the_advice_has_names_as_code(acme: Caller, browsing: Browsing) -> None:
-    at = Address(
-        provider="codehost",
-        organization_id=acme.organization.id,
-        integration_id=acme.connection.integration.id,
-        repository_id=acme.repository_id,
-    )
-    body = push_body("x", repository_id=acme.repository_id)
-    twice = signed(body, at=at, secret=acme.connection.secret, headers=[(b"X-Host-Event", b"push")])
+    twice = acme.signed(push_body("x", repository_id=acme.repository_id), headers=[(b"X-Host-Event", b"push")])
     await acme.world.receiver.receive(twice)
 
     page = await browsing.open((await browsing.open(LOGS)).links["Missing webhook header"])
@@ -422,15 +414,8 @@ async def test_the_advice_has_names_as_code(acme: Caller, browsing: Browsing) ->
 
 
 async def test_a_refused_delivery_names_the_cause_the_facts_and_similar_ones(acme: Caller, browsing: Browsing) -> None:
-    at = Address(
-        provider="codehost",
-        organization_id=acme.organization.id,
-        integration_id=acme.connection.integration.id,
-        repository_id=acme.repository_id,
-    )
     for number in range(3):
-        body = push_body("x", repository_id=acme.repository_id)
-        await acme.world.receiver.receive(signed(body, at=at, secret="wrong", delivery_id=f"bad-{number}"))
+        await acme.push(f"bad-{number}", "x", secret="wrong")
 
     listed = await browsing.open(f"{LOGS}?outcome=refused")
     assert [row[1] for row in listed.rows[1:] if len(row) > 1] == ["refused 401"] * 3
@@ -439,7 +424,7 @@ async def test_a_refused_delivery_names_the_cause_the_facts_and_similar_ones(acm
     assert "The signature is well-formed, but made with another secret" in page.text
     assert "present, 64 hex characters" in page.text
     assert "Settings to paste at the code host" in page.text
-    assert f"/dashboard/integrations/{at.integration_id}/rotate" in [form.action for form in page.forms]
+    assert f"/dashboard/integrations/{acme.connection.integration.id}/rotate" in [form.action for form in page.forms]
     similar = await browsing.open(page.links["2 others like this"])
     assert len(titles(similar)) == 3
 

@@ -13,7 +13,9 @@ from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_cli.main import main
-from contentsvc_core.testing import PlainSteps
+from contentsvc_cli.wiring import open_app, receiver_of
+from contentsvc_core.testing import PlainSteps, address, push_body, signed
+from contentsvc_http.settings import load_settings
 
 
 def invoke(*arguments: str, **how: Any) -> Result:
@@ -25,6 +27,32 @@ def command(*arguments: str, **how: Any) -> Any:
     done = invoke(*arguments, "--json", **how)
     assert done.exit_code == 0, (arguments, done.output)
     return json.loads(done.stdout)
+
+
+def receive(integration_id: str, *messages: str, first: int = 1) -> None:
+    """Receive pushes to the repository 4242, of one commit each; the ids of the deliveries are ``d-1`` and so on."""
+    pushes = [
+        {"event": "push", "delivery": f"d-{number}", "body": push_body(message, repository_id=4242)}
+        for number, message in enumerate(messages, first)
+    ]
+    recording = "".join(f"{json.dumps(push)}\n" for push in pushes)
+    command("receive", "-", "--integration", integration_id, input=recording)
+
+
+def deliver(hook: dict[str, Any], *ids: str, forged: int = 0) -> None:
+    """Receive signed pushes to a connected repository, followed by forged ones."""
+    at = address(organization_id=hook["organizationId"], integration_id=hook["integrationId"], repository_id=4242)
+
+    async def work() -> None:
+        async with open_app(load_settings()) as app:
+            receiver = receiver_of(app)
+            secrets = [hook["webhookSecret"]] * len(ids) + ["forged"] * forged
+            for number, secret in enumerate(secrets):
+                id_ = ids[number] if number < len(ids) else f"forged-{number}"
+                body = push_body(f"feat: {id_}", repository_id=4242)
+                await receiver.receive(signed(body, at=at, secret=secret, delivery_id=id_))
+
+    asyncio.run(work())
 
 
 def error(*arguments: str, code: int = 1, **how: Any) -> str:

@@ -26,6 +26,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def git_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ignore this machine's configuration of git."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+
+
+@pytest.fixture
 def acme(folder: Path) -> dict[str, Any]:
     """The organization of the commands in an empty folder."""
     del folder

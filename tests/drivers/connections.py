@@ -1,9 +1,11 @@
 """Connections without a network: feed a protocol, and collect its output."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Any, Final, Self, cast, final
+from weakref import WeakSet
 
+import pytest
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
@@ -80,6 +82,8 @@ class MadeUpTime:
             await asyncio.sleep(0)
 
 
+#: The connections of the test.
+_OPEN: Final[WeakSet[BoundedHttp]] = WeakSet()
 #: A wait of half a minute ends at once.
 HURRIED = Bounds(look_s=0.01, slow_s=0.05, slow_body_s=0.05, linger_s=0.05)
 
@@ -99,7 +103,16 @@ def connected(
     protocol = BoundedHttp(config, state, {}, bounds=bounds, counting=counting, webhooks=webhooks)
     connection = Connection()
     protocol.connection_made(connection)
+    _OPEN.add(protocol)
     return protocol, connection
+
+
+@pytest.fixture
+async def disconnected() -> AsyncGenerator[None]:
+    """End the connections of a test after it."""
+    yield
+    while _OPEN:
+        _OPEN.pop().connection_lost(None)
 
 
 async def served(protocol: HttpToolsProtocol, requests: bytes) -> None:

@@ -21,7 +21,7 @@ from contentsvc_adapters.memory import memory_stores
 from contentsvc_core import SecretUnreadable, StoreUnavailable
 from contentsvc_core.organizations import webhook_path
 from contentsvc_core.refusals import wire_name
-from contentsvc_core.testing import address, push_body, signed
+from contentsvc_core.testing import push_body
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_http.app import health_routes, status_route
 from contentsvc_http.client_address import Proxies
@@ -48,10 +48,8 @@ class World:
         return self
 
     async def deliver(self) -> httpx.Response:
-        integration = self.acme.connection.integration
-        at = address(organization_id=self.acme.organization.id, integration_id=integration.id)
-        delivery = signed(push_body(f"feat: {SECRET_IN_BODY}"), at=at, secret=self.acme.connection.secret)
-        path = webhook_path(integration, at.repository_id)
+        delivery = self.acme.signed(push_body(f"feat: {SECRET_IN_BODY}"))
+        path = webhook_path(self.acme.connection.integration, self.acme.repository_id)
         return await self.request("POST", path, content=delivery.body, headers=list(delivery.headers))
 
 

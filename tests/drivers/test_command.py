@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 import pytest
-from tests.drivers.commands import command, error, invoke
+from tests.drivers.commands import command, error, invoke, receive
 from tests.server_process import PATIENCE_S
 
 from contentsvc_adapters.sql import HEAD
@@ -298,12 +298,7 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_unique() -> None:
 def test_lists_are_limited_filtered_and_mention_further_rows(folder: Path) -> None:
     created = connected()
     command("trigger", "create", "--every-event", "--repository-id", "4242")
-    deliveries = [
-        {"event": "push", "delivery": f"d-{number}", "body": push_body(f"feat: lamp {number}", repository_id=4242)}
-        for number in range(3)
-    ]
-    (folder / "x.jsonl").write_text("".join(json.dumps(each) + "\n" for each in deliveries))
-    command("receive", "x.jsonl", "--integration", created["integrationId"][:20])
+    receive(created["integrationId"][:20], *(f"feat: lamp {number}" for number in range(3)))
 
     shown = invoke("log", "list", "--limit", "2")
     assert "feat: lamp 2" in shown.stdout
@@ -380,10 +375,7 @@ def test_a_sample_has_the_form_of_its_provider(provider: str) -> None:
 def test_a_run_is_cancelled_once(folder: Path) -> None:
     created = connected()
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
-    (folder / "x.jsonl").write_text(
-        json.dumps({"event": "push", "delivery": "d-1", "body": push_body("feat: a lamp", repository_id=4242)})
-    )
-    command("receive", "x.jsonl", "--integration", created["integrationId"])
+    receive(created["integrationId"], "feat: a lamp")
     (run,) = command("run", "list", "--organization", "acme")
 
     assert command("run", "cancel", run["id"]) == {"runId": run["id"], "status": "cancelled"}

@@ -22,7 +22,7 @@ from rich.console import Console
 from sqlalchemy.engine import make_url
 from tests import postgres
 from tests.code_host_server import CodeHostServer
-from tests.drivers.commands import command, invoke
+from tests.drivers.commands import command, invoke, receive
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 
 from contentsvc_adapters.sql import HEAD
@@ -32,7 +32,6 @@ from contentsvc_cli.operate.doctor import command as doctor_command
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState, ok, within
 from contentsvc_cli.servers import has_another_port, local_port
 from contentsvc_core.errors import StoreUnavailable
-from contentsvc_core.testing import push_body
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.diagnostics import DatabaseInspector, DatabaseServer, in_thread
 
@@ -401,11 +400,9 @@ def test_a_key_that_does_not_open_what_is_stored_is_a_fault(
     assert not (folder / "contentsvc.db.key").exists()
 
 
-def test_runs_without_a_worker_are_a_warning(connected: dict[str, Any], folder: Path) -> None:
+def test_runs_without_a_worker_are_a_warning(connected: dict[str, Any]) -> None:
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
-    body = push_body("feat: a lamp", repository_id=4242)
-    (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
-    command("receive", "x.jsonl", "--integration", connected["integrationId"])
+    receive(connected["integrationId"], "feat: a lamp")
     assert findings_of().one("runs")[0] == "ok"
     change("UPDATE workflow_runs SET due_at = ?", (int(time.time()) - 7200) * 1000)
 
@@ -795,11 +792,9 @@ def test_the_engine_beside_a_file_makes_its_tables_itself(
     assert not Path("engine.db").exists()
 
 
-def test_references_to_missing_rows_are_counted(connected: dict[str, Any], folder: Path) -> None:
+def test_references_to_missing_rows_are_counted(connected: dict[str, Any]) -> None:
     command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
-    body = push_body("feat: a lamp", repository_id=4242)
-    (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
-    command("receive", "x.jsonl", "--integration", connected["integrationId"])
+    receive(connected["integrationId"], "feat: a lamp")
     assert findings_of().one("references")[0] == "ok"
     change("DELETE FROM events")
     change("UPDATE log_entries SET organization_id = 'gone'")

@@ -12,15 +12,14 @@ import pytest
 from click.testing import CliRunner
 from tests.code_host_server import TOKEN, CodeHostServer
 from tests.docs.pages import code, read, rows, section
-from tests.drivers.commands import command
+from tests.drivers.commands import command, deliver
 
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_cli.main import main
 from contentsvc_cli.operate.doctor.deliveries import ArrivedDeliveries, deliveries
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState
-from contentsvc_cli.wiring import open_app, receiver_of
 from contentsvc_core.journal import LogLine, LogStatus
-from contentsvc_core.testing import START, address, push_body, signed
+from contentsvc_core.testing import START
 from contentsvc_core.webhooks.diagnosis import IntegrationFacts, command_of, diagnose
 from contentsvc_core.webhooks.outcomes import Fault
 from contentsvc_http.settings import load_settings
@@ -36,22 +35,6 @@ def hook() -> dict[str, Any]:
     """An integration without a trigger."""
     command("organization", "create", "Acme")
     return command("integration", "connect", "acme/lighthouse", *ORGANIZATION, "--repository-id", "4242")
-
-
-def deliver(hook: dict[str, Any], *ids: str, forged: int = 0) -> None:
-    """Send deliveries to the receiver, followed by forged ones."""
-    at = address(organization_id=hook["organizationId"], integration_id=hook["integrationId"], repository_id=4242)
-
-    async def receive() -> None:
-        async with open_app(load_settings()) as app:
-            receiver = receiver_of(app)
-            secrets = [hook["webhookSecret"]] * len(ids) + ["forged"] * forged
-            for number, secret in enumerate(secrets):
-                id_ = ids[number] if number < len(ids) else f"forged-{number}"
-                body = push_body(f"feat: {id_}", repository_id=4242)
-                await receiver.receive(signed(body, at=at, secret=secret, delivery_id=id_))
-
-    asyncio.run(receive())
 
 
 def looked(after: timedelta = timedelta()) -> list[Finding]:

@@ -25,13 +25,7 @@ from contentsvc_core.identifiers import is_full_name
 from contentsvc_core.webhooks.decision import why_filtered
 from contentsvc_core.webhooks.providers.native import MAX_COMMITS, Reading, read_push, read_release
 
-
-@pytest.fixture(autouse=True)
-def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ignore this machine's configuration of git."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+pytestmark = pytest.mark.usefixtures("git_configuration")
 
 
 @pytest.fixture

@@ -21,14 +21,9 @@ OPTIONS = ("--yes", "--organization", "Acme", "--repository", "acme/lighthouse",
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder for the command, without settings and without a configuration of git."""
-    for name in list(os.environ):
-        if name.startswith("CONTENTSVC_") and not name.startswith("CONTENTSVC_TEST_"):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    created = tmp_path / "service"
+def folder(folder: Path, git_configuration: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for the command, beside the checkout."""
+    created = folder / "service"
     created.mkdir()
     monkeypatch.chdir(created)
     return created

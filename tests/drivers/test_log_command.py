@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from tests.builders import an_entry
-from tests.drivers.commands import command, invoke
+from tests.drivers.commands import command, deliver, invoke
 from tests.terminal import on_terminal
 
 from contentsvc_cli.main import main
-from contentsvc_cli.wiring import open_app, receiver_of
+from contentsvc_cli.wiring import open_app
 from contentsvc_core.journal import LogStatus
-from contentsvc_core.testing import address, push_body, signed
 from contentsvc_http.settings import load_settings
 
 
@@ -26,15 +25,7 @@ def hook(folder: Path) -> dict[str, Any]:
     del folder
     command("organization", "create", "Acme")
     found = command("integration", "connect", "acme/lighthouse", "--repository-id", "4242")
-    at = address(organization_id=found["organizationId"], integration_id=found["integrationId"], repository_id=4242)
-
-    async def receive() -> None:
-        async with open_app(load_settings()) as app:
-            for number, secret in enumerate([found["webhookSecret"], "forged"]):
-                body = push_body("feat: a lamp", repository_id=4242)
-                await receiver_of(app).receive(signed(body, at=at, secret=secret, delivery_id=f"d-{number}"))
-
-    asyncio.run(receive())
+    deliver(found, "d-0", forged=1)
     return found
 
 

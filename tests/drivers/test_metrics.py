@@ -15,7 +15,7 @@ from attrs import frozen
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import Connection as SqlConnection
 from tests import postgres
-from tests.api.world import SEALER, ApiWorld, Caller
+from tests.api.world import SEALER, ApiWorld
 from tests.docs.pages import code, read, rows, section
 from tests.drivers.delivering import deliver
 from tests.forwarding import Failing
@@ -27,16 +27,10 @@ from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sql import Database, sql_stores, upgrade
 from contentsvc_adapters.sql import backlog as backlog_module
 from contentsvc_adapters.sql.backlog import Backlog, backlog, statement
-from contentsvc_core import (
-    Address,
-    Delivery,
-    Headers,
-    Receiver,
-    StoreUnavailable,
-    TriggerEditor,
-)
+from contentsvc_core import Delivery, Headers, Receiver, StoreUnavailable, TriggerEditor
+from contentsvc_core.organizations import webhook_path
 from contentsvc_core.outgoing.letters import MailResult
-from contentsvc_core.testing import ManualClock, push_body, signed
+from contentsvc_core.testing import ManualClock, push_body
 from contentsvc_core.workflows.triggers import CreateTrigger
 from contentsvc_http import scrape as scrape_module
 from contentsvc_http.app import ClientServices, Services
@@ -93,15 +87,12 @@ class World:
         return self.left
 
     async def set_up(self) -> "World":
-        acme = await ApiWorld(stores=self.stores).caller()
-        self.address, self.secret = address_of(acme), acme.connection.secret
+        self.acme = await ApiWorld(stores=self.stores).caller()
         return self
 
     def delivery(self, event: str = "push", delivery: str | None = None) -> Delivery:
         body = push_body("feat: turn the beam") if event == "push" else b"{}"
-        return signed(
-            body, at=self.address, secret=self.secret, event=event, delivery_id=delivery or self.ids.new_id("d-")
-        )
+        return self.acme.signed(body, event=event, delivery_id=delivery or self.ids.new_id("d-"))
 
     async def request(
         self,
@@ -117,23 +108,13 @@ class World:
             return await http.request(method, path, content=content, headers=headers)
 
     async def deliver(self, delivery: Delivery) -> int:
-        at = delivery.address
-        path = f"/api/webhooks/{at.provider}/{at.organization_id}/{at.integration_id}/{at.repository_id}"
+        path = webhook_path(self.acme.connection.integration, self.acme.repository_id)
         return (await self.request("POST", path, content=delivery.body, headers=list(delivery.headers))).status_code
 
     async def numbers(self) -> "Numbers":
         answered = await self.request("GET", "/metrics")
         assert answered.status_code == 200
         return Numbers(answered.text)
-
-
-def address_of(acme: Caller) -> Address:
-    return Address(
-        provider="codehost",
-        organization_id=acme.organization.id,
-        integration_id=acme.connection.integration.id,
-        repository_id=1,
-    )
 
 
 class Numbers:
@@ -238,7 +219,13 @@ async def test_requests_are_counted_by_route_and_no_untrusted_text_is_a_label(wo
     assert numbers.get(requests, method="other") == 1
     assert numbers.get(requests, method="POST", route=webhooks, status="200") == 1
     assert numbers.get(requests, method="POST", route=webhooks, status="400") == 1
-    for foreign in ("invented", "BREW", "my/own", world.address.organization_id, world.address.integration_id):
+    for foreign in (
+        "invented",
+        "BREW",
+        "my/own",
+        world.acme.address.organization_id,
+        world.acme.address.integration_id,
+    ):
         assert foreign not in numbers.page
     names = {name for labels in numbers.samples for name in labels.labels}
     assert names <= {
@@ -413,11 +400,10 @@ async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
         await TriggerEditor(stores.triggers, stores.directory, clock, ids).create(
             acme.organization.id, CreateTrigger(repository_ids=(1,))
         )
-        at, secret = address_of(acme), acme.connection.secret
         receiver = Receiver(stores.deliveries, stores.journal, clock, ids)
         assert await backlog(database, clock.now()) == Backlog(pending=0, running=0, oldest_due_s=0)
         for number in range(3):
-            await receiver.receive(signed(push_body("feat: x"), at=at, secret=secret, delivery_id=f"d-{number}"))
+            await receiver.receive(acme.signed(push_body("feat: x"), delivery_id=f"d-{number}"))
             clock.advance(timedelta(seconds=2))
 
         assert await backlog(database, clock.now()) == Backlog(pending=3, running=0, oldest_due_s=6)

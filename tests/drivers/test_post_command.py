@@ -7,23 +7,20 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from tests.drivers.commands import command, error, perform
+from tests.drivers.commands import command, error, perform, receive
 
 from contentsvc_cli.main import main
-from contentsvc_core.testing import push_body
 
 POST = {"id", "title", "content", "markdown", "contentType", "sourceMetadata", "status", "createdAt", "updatedAt"}
 
 
 @pytest.fixture(autouse=True)
-def trigger(folder: Path) -> str:
+def trigger(acme: dict[str, Any]) -> str:
     """An organization that has received a push, and the trigger that it started."""
-    command("organization", "create", "Acme")
+    assert acme
     created = command("integration", "connect", "acme/lighthouse", "--organization", "acme", "--repository-id", "4242")
     trigger = command("trigger", "create", "--every-event", "--organization", "acme", "--repository-id", "4242")
-    body = push_body("feat: a lamp", repository_id=4242)
-    (folder / "x.jsonl").write_text(json.dumps({"event": "push", "delivery": "d-1", "body": body}))
-    command("receive", "x.jsonl", "--integration", created["integrationId"])
+    receive(created["integrationId"], "feat: a lamp")
     return trigger["id"]
 
 
@@ -52,13 +49,9 @@ def test_context_records_are_searched_and_shown() -> None:
     )
 
 
-def test_of_many_hits_the_newest_are_shown_with_a_note(tmp_path: Path) -> None:
-    lines = [
-        {"event": "push", "delivery": f"d-{n}", "body": push_body(f"feat: {n}", repository_id=4242)} for n in (2, 3)
-    ]
-    (tmp_path / "more.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+def test_of_many_hits_the_newest_are_shown_with_a_note() -> None:
     (integration,) = command("integration", "list", "--organization", "acme")
-    command("receive", "more.jsonl", "--integration", integration["id"])
+    receive(integration["id"], "feat: 2", "feat: 3", first=2)
 
     done = CliRunner().invoke(main, ["context", "search", "feat", "--organization", "acme", "--limit", "1", "--json"])
 

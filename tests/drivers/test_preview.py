@@ -17,13 +17,7 @@ from tests.terminal import on_terminal
 from contentsvc_cli.main import main
 from contentsvc_core.content.posts import ContentType
 
-
-@pytest.fixture(autouse=True)
-def _own_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ignore this machine's configuration of git."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+pytestmark = pytest.mark.usefixtures("git_configuration")
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import weakref
 from typing import Any, cast
 
 import pytest
-from tests.drivers.connections import HURRIED, REQUEST, Connection, MadeUpTime, connected, served
+from tests.drivers.connections import HURRIED, REQUEST, Connection, MadeUpTime, connected, disconnected, served
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
@@ -15,6 +15,7 @@ from contentsvc_core import Address, Headers
 from contentsvc_http.bounds import Bounds
 from contentsvc_http.exchange import Exchange, send_answer
 
+pytestmark = pytest.mark.usefixtures(disconnected.__name__)
 HEADERS = ((b"content-type", b"application/json"),)
 
 
@@ -90,7 +91,6 @@ async def test_an_answer_to_head_has_no_body() -> None:
     answers = b"".join(connection.written).split(b"HTTP/1.1 200 OK\r\n")[1:]
     assert [each.rpartition(b"\r\n\r\n")[2] for each in answers] == [b"", b"app:"]
     assert b"content-length: 4\r\n" in answers[0]
-    protocol.connection_lost(None)
 
 
 async def test_deliveries_and_requests_on_one_connection_are_answered_in_order() -> None:
@@ -115,7 +115,6 @@ async def test_deliveries_and_requests_on_one_connection_are_answered_in_order()
     answers = b"".join(connection.written).split(b"HTTP/1.1 200 OK\r\n")[1:]
     assert [each.rpartition(b"\r\n\r\n")[2] for each in answers] == [b"1111", b"app:", b"2222", b"3333", b"4444"]
     assert not connection.closed
-    protocol.connection_lost(None)
 
 
 async def test_a_delivery_that_does_not_arrive_whole_is_the_applications() -> None:
@@ -137,7 +136,6 @@ async def test_a_delivery_that_does_not_arrive_whole_is_the_applications() -> No
     assert taken.exchanges == []
     written = b"".join(connection.written)
     assert (written.count(b"app:1234"), written.count(b"app:5678"), written.count(b"HTTP/1.1 100")) == (1, 1, 1)
-    protocol.connection_lost(None)
 
 
 async def test_the_application_gets_the_scope_that_the_server_would_make() -> None:
@@ -212,7 +210,6 @@ async def test_an_answer_waits_for_a_sender_that_does_not_read() -> None:
     while protocol.tasks:
         await asyncio.sleep(0)
     assert b"".join(connection.written).endswith(b"app:")
-    protocol.connection_lost(None)
 
 
 @pytest.mark.parametrize("answered", [0, 1])
@@ -227,7 +224,6 @@ async def test_at_the_end_of_the_grace_a_delivery_is_answered_with_503(answered:
 
     assert [each[:12] for each in connection.written] == [b"HTTP/1.1 200"] * answered + [b"HTTP/1.1 503"]
     assert connection.closed
-    protocol.connection_lost(None)
 
 
 async def answering(scope: Any, _receive: Any, send: Any) -> None:
@@ -246,12 +242,11 @@ async def ended(connection: Connection) -> None:
 
 
 async def test_a_silent_client_is_disconnected() -> None:
-    protocol, connection = connected(no_app, bounds=HURRIED)
+    _, connection = connected(no_app, bounds=HURRIED)
 
     await ended(connection)
 
     assert connection.written == []
-    protocol.connection_lost(None)
 
 
 async def test_a_head_that_comes_byte_by_byte_has_an_end() -> None:
@@ -268,7 +263,6 @@ async def test_a_head_that_comes_byte_by_byte_has_an_end() -> None:
 
     assert b"".join(connection.written).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
     assert b'{"error":"The request did not arrive in time"}' in b"".join(connection.written)
-    protocol.connection_lost(None)
 
 
 async def test_a_body_sent_byte_by_byte_has_a_time_limit_for_any_reader() -> None:
@@ -339,7 +333,6 @@ async def test_a_refused_client_that_does_not_read_is_disconnected() -> None:
         await clock.passes(0.2)
 
         assert connection.aborted
-    protocol.connection_lost(None)
 
 
 async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
@@ -350,7 +343,6 @@ async def test_a_client_that_does_not_read_its_answer_is_disconnected() -> None:
     await ended(connection)
 
     assert connection.aborted
-    protocol.connection_lost(None)
 
 
 async def test_a_client_that_reads_slowly_stays_connected_while_it_reads() -> None:
@@ -366,7 +358,6 @@ async def test_a_client_that_reads_slowly_stays_connected_while_it_reads() -> No
         await clock.passes(0.1)
 
         assert connection.aborted
-    protocol.connection_lost(None)
 
 
 async def test_an_idle_connection_is_closed_after_its_last_answer() -> None:
@@ -384,7 +375,6 @@ async def test_an_idle_connection_is_closed_after_its_last_answer() -> None:
         await clock.passes(0.04)
 
         assert connection.closed
-    protocol.connection_lost(None)
 
 
 async def test_a_slow_answer_does_not_count_against_the_client() -> None:
@@ -398,7 +388,6 @@ async def test_a_slow_answer_does_not_count_against_the_client() -> None:
 
     assert not connection.closed
     assert [each[-2:] for each in connection.written] == [b"/0", b"/1"]
-    protocol.connection_lost(None)
 
 
 async def test_a_connection_beyond_the_maximum_gets_503_and_the_others_are_served() -> None:

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any
 
 import pytest
-from tests.drivers.connections import HURRIED, MadeUpTime, connected, served
+from tests.drivers.connections import HURRIED, MadeUpTime, connected, disconnected, served
 from uvicorn import Config
 from uvicorn.server import ServerState
 
@@ -20,6 +20,7 @@ from contentsvc_http.bounds import Bounds, Cause
 from contentsvc_http.exchange import send_answer
 from contentsvc_http.protocol import BoundedHttp
 
+pytestmark = pytest.mark.usefixtures(disconnected.__name__)
 CHUNKED = b"POST /1 HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n"
 GET = b"GET /%d HTTP/1.1\r\nHost: test\r\n\r\n"
 
@@ -68,7 +69,6 @@ async def test_trailers_are_not_headers_of_this_or_the_next_request() -> None:
     assert app.headers == [{b"host": b"test", b"transfer-encoding": b"chunked"}, {b"host": b"test"}]
     assert statuses(connection.written) == ["200", "200"]
     assert counted == {Cause.TRAILER: 5 + len(forged)}
-    protocol.connection_lost(None)
 
 
 async def test_white_space_around_a_value_does_not_belong_to_it() -> None:
@@ -78,7 +78,6 @@ async def test_white_space_around_a_value_does_not_belong_to_it() -> None:
     await served(protocol, b"GET /1 HTTP/1.1\r\nHost:\t test \t\r\nA:\r\nB: \t \r\nC: x  y \r\n\r\n")
 
     assert app.headers == [{b"host": b"test", b"a": b"", b"b": b"", b"c": b"x  y"}]
-    protocol.connection_lost(None)
 
 
 def endless_fields() -> Generator[bytes]:
@@ -133,7 +132,6 @@ async def test_more_than_the_bound_beside_head_and_body_ends_the_connection(
     assert sent < 24 * 1024 or sending is one_large_read
     assert statuses(connection.written) == ["431"]
     assert (app.left, app.bodies, counted[Cause.BESIDE]) == (1, [], 1)
-    protocol.connection_lost(None)
 
 
 @pytest.mark.parametrize(("size", "number"), [(1, 6000), (7, 3000), (3000, 20)])
@@ -149,7 +147,6 @@ async def test_chunks_of_any_size_are_legal(size: int, number: int) -> None:
 
     assert statuses(connection.written) == ["200"]
     assert app.bodies == [b"a" * size * number]
-    protocol.connection_lost(None)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +164,6 @@ async def test_a_head_of_too_many_fields_or_bytes_is_refused_though_it_arrives_a
 
     assert (statuses(connection.written), app.bodies, connection.ended) == (["431"], [], True)
     assert connection.written[-1].endswith(b'\r\n\r\n{"error":"Request header fields too large"}')
-    protocol.connection_lost(None)
 
 
 async def test_so_many_requests_are_parsed_ahead_and_answered_in_order_then_the_connection_ends() -> None:
@@ -188,7 +184,6 @@ async def test_so_many_requests_are_parsed_ahead_and_answered_in_order_then_the_
     assert [each[-2:] for each in connection.written] == [b"/0", b"/1", b"/2", b"/3"]
     assert connection.ended
     assert counted == {Cause.AHEAD: 1}
-    protocol.connection_lost(None)
 
 
 async def test_a_burst_of_requests_costs_no_memory() -> None:
@@ -221,7 +216,6 @@ async def test_invalid_http_is_refused_after_the_pending_answers(caplog: pytest.
     assert connection.written[-1].endswith(b'\r\n\r\n{"error":"Invalid HTTP request received."}')
     assert connection.ended
     assert caplog.records == []
-    protocol.connection_lost(None)
 
 
 async def test_a_faulty_body_is_refused_once_and_its_request_is_not_served() -> None:
@@ -256,7 +250,6 @@ async def test_http_versions_are_distinguished(request_: bytes, status: str) -> 
 
     assert statuses(connection.written) == [status]
     assert len(app.bodies) == (status == "200")
-    protocol.connection_lost(None)
 
 
 async def test_a_request_to_upgrade_the_protocol_is_ignored_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -269,7 +262,6 @@ async def test_a_request_to_upgrade_the_protocol_is_ignored_and_not_logged(caplo
 
     assert statuses(connection.written) == ["200"] * 3
     assert caplog.records == []
-    protocol.connection_lost(None)
 
 
 @pytest.mark.parametrize("protocol_name", [b"websocket", b"h2c"])
@@ -292,7 +284,6 @@ async def test_the_body_of_a_request_that_asks_for_another_protocol_is_not_the_n
 
     assert statuses(connection.written) == ["200"] * 3
     assert app.bodies == [b"", hidden, b""]
-    protocol.connection_lost(None)
 
 
 async def test_a_request_without_a_body_may_ask_for_another_protocol() -> None:
@@ -303,7 +294,6 @@ async def test_a_request_without_a_body_may_ask_for_another_protocol() -> None:
         b"GET /1 HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 0\r\n\r\n" + GET % 2,
     )
     assert statuses(connection.written) == ["200", "200"]
-    protocol.connection_lost(None)
 
 
 async def test_a_sender_without_end_is_read_on_for_so_many_bytes() -> None:
@@ -313,7 +303,6 @@ async def test_a_sender_without_end_is_read_on_for_so_many_bytes() -> None:
     assert not connection.aborted
     protocol.data_received(b"x")
     assert connection.aborted
-    protocol.connection_lost(None)
 
 
 async def unread(scope: Any, _receive: Any, send: Any) -> None:
@@ -336,7 +325,6 @@ async def test_the_rest_of_a_body_that_was_answered_is_dropped_up_to_a_bound_and
     assert not connection.closed
     protocol.data_received(b"1\r\nx\r\n")
     assert (connection.closed, statuses(connection.written)) == (True, ["404"] * 4)
-    protocol.connection_lost(None)
 
 
 async def test_a_sender_that_never_stops_reads_its_answer_and_is_closed_and_costs_no_memory() -> None:
@@ -377,7 +365,6 @@ async def test_a_sender_without_end_is_read_on_for_so_long() -> None:
         await clock.passes(0.2)
 
         assert connection.aborted
-    protocol.connection_lost(None)
 
 
 @contextlib.asynccontextmanager
@@ -478,4 +465,3 @@ async def test_a_request_leaves_nothing_for_the_collector() -> None:
         assert [each() is None for each in scopes[:2]] == [True, True]
     finally:
         gc.enable()
-    protocol.connection_lost(None)

@@ -1,56 +1,45 @@
 """Limits over HTTP: each answer of a limited operation has the headers, and no other answer has."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
-from itertools import count
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pytest
-from litestar import Litestar, Request, Response, get, patch, post
-from litestar.handlers import HTTPRouteHandler
-from tests.forwarding import Forwarding
+from attrs import evolve
+from tests.api.world import SEALER, ApiWorld
+from tests.forwarding import Failing, Forwarding
 
-from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_core import ApiKey, Authenticator, IssuedKey, Operator, Organization, Scope, StoreUnavailable
+from contentsvc_core import ApiKey, Scope, StoreUnavailable
 from contentsvc_core.access.rates import Bucket
 from contentsvc_core.access.window import Verdict
-from contentsvc_core.ports import RateLimitStore
 from contentsvc_core.ports.access import Transition
 from contentsvc_core.testing import ManualClock
 from contentsvc_core.timestamps import to_ms
-from contentsvc_core.usecases.limit import RateLimiter
-from contentsvc_http.auth import caller
 from contentsvc_http.client_address import Proxies
-from contentsvc_http.errors import Refused, refuse
-from contentsvc_http.logs import RequestLog
-from contentsvc_http.rate_limiting import RateLimitHeaders, RateLimits
-from contentsvc_http.settings import InvalidSetting, load_settings
+from contentsvc_http.settings import InvalidSetting, Settings, load_settings
+from contentsvc_http.v1.operations import MAX_BODY
 
 GENERATE = "/v1/posts/generate"
 POST = "/v1/posts/post_1"
-MAX_BODY = 1000
 
 
-class FailingStore(Forwarding):
+class Limits(Failing):
     """A store of limits that can be unavailable or slow."""
 
-    def __init__(self, store: RateLimitStore) -> None:
-        super().__init__(store)
-        self.is_away = False
+    def __init__(self, real: object) -> None:
+        super().__init__(real)
         self.hangs = False
         self.buckets: list[str] = []
 
     async def update(self, bucket: Bucket, transition: Transition) -> Verdict:
         self.buckets.append(bucket.name)
-        if self.is_away:
-            message = "away"
-            raise StoreUnavailable(message)
         if self.hangs:
             await asyncio.Event().wait()
+        if "update" in self.faults:
+            raise self.faults["update"]
         return await self.real.update(bucket, transition)
 
 
@@ -65,63 +54,26 @@ class CountedKeys(Forwarding):
 
 
 class World:
-    """Limited operations whose result is in the request's body."""
+    """``/v1`` over stores that can fail."""
 
     def __init__(self, proxies: str = "") -> None:
-        stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
-        self.clock = ManualClock()
-        self.operator = Operator(stores.directory, stores.keys, self.clock, RandomIds())
-        self.store: Any = FailingStore(stores.rate_limits)
+        stores = memory_stores(SEALER)
+        self.limits: Any = Limits(stores.rate_limits)
         self.keys: Any = CountedKeys(stores.keys)
-        self.authenticator = Authenticator(self.keys, self.clock)
-        self.performed = 0
-        self.numbers = count(1)
-        limits = RateLimits(RateLimiter(self.store, self.clock), self.authenticator, Proxies.read(proxies))
-        application = Litestar(
-            route_handlers=limits.on(self.routes()),
-            exception_handlers={Exception: refuse},
-            request_max_body_size=MAX_BODY,
-            openapi_config=None,
-            logging_config=None,
-        )
-        self.app = RateLimitHeaders(RequestLog(application))
+        self.jobs: Any = Failing(stores.jobs)
+        ports = {"rate_limits": self.limits, "keys": self.keys, "jobs": self.jobs}
+        self.api = ApiWorld(Settings(trusted_proxies=proxies), evolve(stores, **ports))
+        self.clock = self.api.clock
+        self._organizations = 0
 
-    async def operation(self, request: Request[Any, Any, Any]) -> Response[dict[str, str]]:
-        await caller(request, self.authenticator, Scope.WRITE)
-        self.performed += 1
-        match (await request.body()).decode():
-            case "fault":
-                raise LookupError
-            case "unavailable":
-                message = "away"
-                raise StoreUnavailable(message)
-            case status if status.isdigit():
-                raise Refused(int(status), {"error": status})
-            case _:
-                return Response({"id": "1"}, status_code=202)
-
-    def routes(self) -> Sequence[HTTPRouteHandler]:
-        @post(GENERATE)
-        async def generate(request: Request[Any, Any, Any]) -> Response[dict[str, str]]:
-            return await self.operation(request)
-
-        @patch("/v1/posts/{post_id:str}")
-        async def change(request: Request[Any, Any, Any]) -> Response[dict[str, str]]:
-            return await self.operation(request)
-
-        @get(["/v1/posts/{post_id:str}", GENERATE])
-        async def read(request: Request[Any, Any, Any]) -> dict[str, str]:
-            await caller(request, self.authenticator, Scope.READ)
-            return {"id": "1"}
-
-        return generate, change, read
+    async def performed(self, key: str) -> int:
+        """Return the number of jobs that a key's organization has requested."""
+        owner = (await self.keys.real.key(key[:14])).organization_id
+        return len(await self.api.stores.ledger.runs(owner))
 
     async def issue(self, *scopes: Scope) -> str:
-        organization = await self.operator.create_organization(f"Acme {next(self.numbers)}")
-        assert isinstance(organization, Organization)
-        issued = await self.operator.issue_key(organization, scopes=scopes or tuple(Scope))
-        assert isinstance(issued, IssuedKey)
-        return issued.key
+        self._organizations += 1
+        return (await self.api.caller(f"Acme {self._organizations}", *scopes)).key
 
     async def ask(
         self,
@@ -129,14 +81,12 @@ class World:
         path: str = GENERATE,
         *,
         key: str | None = None,
-        content: bytes = b"",
+        content: bytes = b'{"contentType": "changelog"}',
         headers: Mapping[str, str] | None = None,
         address: str = "192.0.2.1",
     ) -> httpx.Response:
-        transport = httpx.ASGITransport(cast("Any", self.app), raise_app_exceptions=False, client=(address, 50000))
         sent = dict(headers or {}) | ({} if key is None else {"Authorization": f"Bearer {key}"})
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            return await client.request(method, path, content=content, headers=sent)
+        return await self.api.send(method, path, content=content, headers=sent, client=(address, 50000))
 
 
 def limit_headers(response: httpx.Response) -> tuple[int, int, int, int]:
@@ -159,25 +109,27 @@ def world() -> World:
 
 async def test_every_answer_of_a_limited_operation_has_all_headers(world: World) -> None:
     key, reader = await world.issue(), await world.issue(Scope.READ)
-    large = b"x" * (MAX_BODY + 1)
     now_s = to_ms(world.clock.now()) // 1000
-    cases: list[tuple[bytes, str, int]] = [
-        *((str(status).encode(), key, status) for status in (400, 404, 409, 412, 415)),
-        (b"", key, 202),
-        (b"", reader, 403),
-        (large, key, 413),
-        (b"fault", key, 500),
-        (b"unavailable", key, 503),
-        (b"", key, 202),
-        (b"", key, 429),
-    ]
     remaining = {key: 10, reader: 10}
-    for content, presented, status in cases:
-        response = await world.ask(key=presented, content=content)
+
+    async def check(status: int, presented: str = key, **request: Any) -> None:
+        response = await world.ask(key=presented, **request)
         remaining[presented] = max(0, remaining[presented] - 1)
         assert response.status_code == status
         assert limit_headers(response) == (10, remaining[presented], 60, now_s + 60)
         assert response.headers.get("Retry-After") == {429: "60", 503: "1"}.get(status)
+
+    await check(400, content=b"")
+    await check(415, headers={"Content-Type": "text/plain"})
+    await check(413, content=b" " * (MAX_BODY + 1))
+    await check(403, reader)
+    for fault, status in ((LookupError(), 500), (StoreUnavailable("away"), 503)):
+        world.jobs.faults["start"] = fault
+        await check(status)
+    world.jobs.faults.clear()
+    for _ in range(remaining[key]):
+        await check(202)
+    await check(429)
     # Unauthenticated requests: counted by address, with the same headers.
     assert limit_headers(await world.ask()) == (10, 9, 60, now_s + 60)
 
@@ -195,21 +147,21 @@ async def test_over_the_limit_the_operation_does_not_begin_and_the_body_names_th
     assert refused.json() == {"error": "Rate limit exceeded", "limit": 10, "remaining": 0, "reset": reset}
     assert refused.headers["Retry-After"] == "48"
     assert limit_headers(refused) == (10, 0, 48, reset // 1000)
-    assert world.performed == 10
+    assert await world.performed(key) == 10
     world.clock.advance(timedelta(seconds=48))
     assert (await world.ask(key=key)).status_code == 202
 
 
 async def test_reads_and_unknown_operations_have_no_limit_and_no_headers(world: World) -> None:
     key = await world.issue()
-    for path in (POST, GENERATE):
+    for path, status in ((POST, 404), ("/v1/posts", 200)):
         response = await world.ask("GET", path, key=key)
-        assert response.status_code == 200
+        assert response.status_code == status
         assert is_silent(response)
     assert is_silent(await world.ask("GET", POST))
     for method, path in (("PUT", GENERATE), ("OPTIONS", GENERATE), ("PATCH", GENERATE), ("POST", "/v1/lamps")):
         assert is_silent(await world.ask(method, path, key=key)), (method, path)
-    assert world.store.buckets == []
+    assert world.limits.buckets == []
 
 
 async def test_each_key_and_operation_has_one_bucket_for_any_path(world: World) -> None:
@@ -219,7 +171,7 @@ async def test_each_key_and_operation_has_one_bucket_for_any_path(world: World) 
     assert limit_headers(await world.ask("PATCH", "/v1/posts/post_2", key=key))[:2] == (60, 58)
     assert limit_headers(await world.ask("POST", GENERATE, key=key))[:2] == (10, 9)
     assert limit_headers(await world.ask("PATCH", "/v1/posts/post_1", key=other))[:2] == (60, 59)
-    own = [name for name in world.store.buckets if "organization" not in name]
+    own = [name for name in world.limits.buckets if "organization" not in name]
     assert own[:2] == [f"PATCH /v1/posts/{{postId}} key {key[:14]}"] * 2
 
 
@@ -236,9 +188,7 @@ async def test_an_invalid_key_counts_as_no_key_and_uses_no_key_bucket(world: Wor
         await world.ask(key=revoked),
         await world.ask(headers={"Authorization": f"Basic {key}"}),
     ]
-    transport = httpx.ASGITransport(cast("Any", world.app), client=("192.0.2.1", 50000))
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-        requests.append(await client.post(GENERATE, headers=doubled))
+    requests.append(await world.api.send("POST", GENERATE, headers=doubled, client=("192.0.2.1", 50000)))
 
     assert [response.status_code for response in requests] == [401] * 5
     assert [limit_headers(response)[1] for response in requests] == [9, 8, 7, 6, 5]
@@ -258,7 +208,7 @@ async def test_a_key_is_looked_up_once_in_a_request(world: World) -> None:
 
 async def test_an_unavailable_store_admits_no_request(world: World) -> None:
     key = await world.issue()
-    world.store.is_away = True
+    world.limits.faults["update"] = StoreUnavailable("away")
 
     response = await world.ask(key=key)
 
@@ -266,14 +216,14 @@ async def test_an_unavailable_store_admits_no_request(world: World) -> None:
     assert response.json() == {"error": "Service temporarily unavailable"}
     assert response.headers["Retry-After"] == "1"
     assert limit_headers(response)[:3] == (10, 0, 1)
-    assert world.performed == 0
+    assert await world.performed(key) == 0
 
 
 async def test_a_request_cut_off_by_a_stop_has_the_limit_headers(world: World) -> None:
     key = await world.issue()
-    world.store.hangs = True
+    world.limits.hangs = True
     asking = asyncio.create_task(world.ask(key=key))
-    while not world.store.buckets:
+    while not world.limits.buckets:
         await asyncio.sleep(0)
     asking.cancel()
 
@@ -339,7 +289,7 @@ async def test_behind_a_trusted_proxy_each_client_has_its_own_bucket() -> None:
     for client in ("203.0.113.9", "203.0.113.10"):
         response = await world.ask(address="192.0.2.1", headers={"X-Forwarded-For": client})
     assert limit_headers(response)[1] == 8
-    assert world.store.buckets[0] == f"POST {GENERATE} address 203.0.113.9"
+    assert world.limits.buckets[0] == f"POST {GENERATE} address 203.0.113.9"
 
 
 @pytest.mark.parametrize("value", ["proxy.example", "10.0.0.0/33", "10.0.0.1/8", "10.0.0.1;10.0.0.2"])

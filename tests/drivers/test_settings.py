@@ -65,6 +65,9 @@ def test_without_an_environment_everything_has_a_default() -> None:
         ("WRITER_TIMEOUT_S", "soon", "CONTENTSVC_WRITER_TIMEOUT_S cannot be read"),
         ("WRITER_MAX_TOKENS", "99", "CONTENTSVC_WRITER_MAX_TOKENS must be 100 to"),
         ("WRITER_CONTEXT_CHARS", "3999", "CONTENTSVC_WRITER_CONTEXT_CHARS must be 4000 to"),
+        ("SMTP_URL", "smtps://mail.example", "CONTENTSVC_MAIL_FROM must be the address that mails come from"),
+        ("SMTP_URL", "hunter2:25", "CONTENTSVC_SMTP_URL must be smtps://"),
+        ("MAIL_FROM", "Acme <hunter2@acme.example>", "CONTENTSVC_MAIL_FROM must be an address such as"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_named(
@@ -105,6 +108,8 @@ def test_masked_settings_have_no_secret(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "correct horse battery staple and again")
     monkeypatch.setenv("CONTENTSVC_BASE_URL", "https://user:hunter2@x.example/")
     monkeypatch.setenv("CONTENTSVC_WRITER_KEY", "sk-hunter2")
+    monkeypatch.setenv("CONTENTSVC_SMTP_URL", "smtps://acme:hush-hush@mail.example.org")
+    monkeypatch.setenv("CONTENTSVC_MAIL_FROM", "a@acme.example")
     settings = load_settings()
 
     assert settings.masked()["CONTENTSVC_WRITER_KEY"] == "***"
@@ -113,6 +118,8 @@ def test_masked_settings_have_no_secret(monkeypatch: pytest.MonkeyPatch) -> None
     assert settings.masked()["CONTENTSVC_BASE_URL"] == "https://***@x.example"
     assert "horse" not in repr(settings)
     assert "sk-hunter2" not in repr(settings)
+    assert settings.masked()["CONTENTSVC_SMTP_URL"] == "smtps://***@mail.example.org"
+    assert "hush" not in repr(settings) + repr(settings.masked())
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from contentsvc_core.application import Application
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, full_name_in, is_loopback
 from contentsvc_core.refusals import AT_HOST, Refusal
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider
+from contentsvc_http.v1.schemas_integrations import IntegrationBody, WebhookBody, integration_body, webhook_body
 
 #: Variable of the token; an argument would be visible in process lists.
 TOKEN_VARIABLE: Final = "CONTENTSVC_CODEHOST_TOKEN"  # noqa: S105  # its name
@@ -66,16 +67,8 @@ def connect(
         if isinstance(answered, Refusal) and answered.kind in AT_HOST and source is ParameterSource.DEFAULT:
             fail(f"{answered.message()}; for a repository of another code host, add --provider, such as github")
         connected = accepted(answered)
-        integration = connected.integration
-        return {
-            "organizationId": owner.id,
-            "integrationId": integration.id,
-            "repositoryId": str(integration.repositories[0].id),
-            "branch": integration.repositories[0].branch,
-            "webhookUrl": connected.url,
-            "webhookSecret": None if connected.created_at_host else connected.secret,
-            "createdAtHost": connected.created_at_host,
-        }
+        body = integration_body(connected.integration, connected.integration.repositories[0])
+        return {"organizationId": owner.id, **_shown(body, webhook_body(connected))}
 
     def remote(api: Api) -> dict[str, object]:
         owner, _, name = repository.rpartition("/")
@@ -87,15 +80,7 @@ def connect(
             "token": read,
         }
         answer = api.send("POST", f"/v1/integrations/{provider}", body)
-        connected, webhook = answer[provider], answer["webhook"]
-        return {
-            "integrationId": connected["id"],
-            "repositoryId": connected["repositoryId"],
-            "branch": connected["defaultBranch"],
-            "webhookUrl": webhook["url"],
-            "webhookSecret": webhook["secret"],
-            "createdAtHost": webhook["createdAtHost"],
-        }
+        return _shown(answer[provider], answer["webhook"])
 
     connection_body = with_app(work, busy=CALLING, remote=remote)
     show(connection_body)
@@ -103,6 +88,17 @@ def connect(
     if is_loopback(urlsplit(str(connection_body["webhookUrl"])).hostname or ""):
         warning = "The address above works on this machine alone; CONTENTSVC_BASE_URL sets another one."
         click.echo(warning, err=True)
+
+
+def _shown(connected: IntegrationBody, webhook: WebhookBody) -> dict[str, object]:
+    return {
+        "integrationId": connected["id"],
+        "repositoryId": connected["repositoryId"],
+        "branch": connected["defaultBranch"],
+        "webhookUrl": webhook["url"],
+        "webhookSecret": webhook["secret"],
+        "createdAtHost": webhook["createdAtHost"],
+    }
 
 
 def _read_token(option: str | None) -> str | None:

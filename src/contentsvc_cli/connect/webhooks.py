@@ -1,5 +1,5 @@
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from msgspec import to_builtins
@@ -10,7 +10,9 @@ from contentsvc_cli.terminal.waiting import waiting
 from contentsvc_cli.wiring import Api, owned, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS, MAX_OVERLAP_HOURS, OVERLAP_HOURS
-from contentsvc_core.timestamps import iso_ms
+
+if TYPE_CHECKING:
+    from contentsvc_http.v1.schemas_integrations import IntegrationSecretBody
 
 CALLING: Final = "waiting for the code host"
 _MISSED: Final = ("repository", "event", "action", "statusCode", "deliveredAt", "result")
@@ -33,32 +35,27 @@ def rotate_secret(integration_id: str, overlap_hours: int) -> None:
     it at the code host. The exit code is 1 if the code host refuses: enter the printed secret there before the old one
     expires.
     """
-    from contentsvc_core.code_hosts import HostAnswer, HostRefusal  # noqa: PLC0415  # only this command needs it
 
-    async def work(app: Application) -> tuple[dict[str, object], str | None]:
+    async def work(app: Application) -> "IntegrationSecretBody":
+        from contentsvc_http.v1.schemas_integrations import (  # noqa: PLC0415  # only this command needs it
+            integration_secret_body,
+        )
+
         rotate, overlap = app.rotator.rotate, timedelta(hours=overlap_hours)
         rotated = await owned(
             app, "integration", integration_id, lambda owner, id_: rotate(owner, id_, overlap=overlap)
         )
-        is_changed = isinstance(rotated.at_host, HostAnswer)
-        body: dict[str, object] = {
-            "integrationId": rotated.integration.id,
-            "webhookSecret": None if is_changed else rotated.secret,
-            "overlapUntil": iso_ms(rotated.overlap_until),
-            "changedAtHost": is_changed,
-        }
-        return body, rotated.at_host.reason if isinstance(rotated.at_host, HostRefusal) else None
+        return integration_secret_body(rotated)
 
-    def remote(api: Api) -> tuple[dict[str, object], str | None]:
+    def remote(api: Api) -> "IntegrationSecretBody":
         path = f"/v1/integrations/{part(integration_id)}/rotate-secret"
-        rotated = api.send("POST", path, {"overlapHours": overlap_hours})
-        body = {"integrationId": rotated["id"], "webhookSecret": rotated["secret"]}
-        return body | {name: rotated[name] for name in ("overlapUntil", "changedAtHost")}, rotated["hostError"]
+        return api.send("POST", path, {"overlapHours": overlap_hours})
 
-    body, refusal = with_app(work, busy=CALLING, remote=remote)
-    show(body)
-    if refusal is not None:
-        fail(f"the code host still signs with the old secret; enter the new one there: {refusal}")
+    rotated = with_app(work, busy=CALLING, remote=remote)
+    body = {"integrationId": rotated["id"], "webhookSecret": rotated["secret"]}
+    show(body | {"overlapUntil": rotated["overlapUntil"], "changedAtHost": rotated["changedAtHost"]})
+    if rotated["hostError"] is not None:
+        fail(f"the code host still signs with the old secret; enter the new one there: {rotated['hostError']}")
 
 
 @click.command()

@@ -206,7 +206,7 @@ def search_posts(
     Use word* for a prefix and -word to exclude a word. Put -- before the first word that begins with a hyphen.
     """
     from contentsvc_core.search.excerpts import post_hit_body  # noqa: PLC0415  # only this command needs it
-    from contentsvc_core.search.questions import Hits, read_post_search  # noqa: PLC0415  # only this command needs it
+    from contentsvc_core.search.questions import read_post_search  # noqa: PLC0415  # only this command needs it
 
     post_search = accepted(
         read_post_search({"query": " ".join(words), "status": status, "contentType": content_type, "since": since})
@@ -214,13 +214,13 @@ def search_posts(
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         hits = await app.stores.search.posts(owner, post_search, limit=limit)
-        warn(hits)
+        warn(behind=hits.behind, has_more=hits.has_more)
         return [post_hit_body(post_body(found), post_search.terms) for found in hits.found]
 
     def remote(api: Api) -> list[dict[str, Any]]:
         filters = {"status": status, "contentType": content_type, "since": since}
         posts = api.list("/v1/posts", "posts", limit + 1, query=" ".join(words), **filters)
-        warn(Hits(found=(), has_more=len(posts) > limit, behind=0))
+        warn(behind=0, has_more=len(posts) > limit)
         return [post_hit_body(post, post_search.terms) for post in posts[:limit]]
 
     columns = ("createdAt", "id", "contentType", "status", "title")

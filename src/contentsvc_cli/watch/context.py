@@ -56,7 +56,7 @@ def search(words: tuple[str, ...], organization: str, repository: str, event_typ
     word that begins with a hyphen.
     """
     from contentsvc_core.search.excerpts import record_hit_body  # noqa: PLC0415  # only this command needs it
-    from contentsvc_core.search.questions import Hits, read_context_search  # noqa: PLC0415  # only this command needs it
+    from contentsvc_core.search.questions import read_context_search  # noqa: PLC0415  # only this command needs it
 
     context_search = accepted(
         read_context_search(
@@ -66,7 +66,7 @@ def search(words: tuple[str, ...], organization: str, repository: str, event_typ
 
     async def rows(app: Application, owner: str) -> list[dict[str, Any]]:
         hits = await app.stores.search.records(owner, context_search, limit=limit, max_bytes=_MAX_BYTES)
-        warn(hits)
+        warn(behind=hits.behind, has_more=hits.has_more)
         return [dict(record_hit_body(record, context_search.terms)) for record in hits.found]
 
     def remote(api: Api) -> list[dict[str, Any]]:
@@ -78,9 +78,8 @@ def search(words: tuple[str, ...], organization: str, repository: str, event_typ
             since=since,
             limit=limit,
         )
-        warn(Hits(found=(), has_more=answer["next"] is not None, behind=answer["behind"]))
-        hits: list[dict[str, Any]] = answer["context"]
-        return hits
+        warn(behind=answer["behind"], has_more=answer["next"] is not None)
+        return answer["context"]
 
     show_hits(organization, rows, ("createdAt", "customId", "eventType"), remote=remote)
 

@@ -1,19 +1,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 import msgspec
 from attrs import evolve
 from litestar import Response, get, post
 from litestar.params import FromPath
 
-from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.editing import ChangePost, entity_tag
 from contentsvc_core.content.posts import Label, Post, PostStatus, post_text
 from contentsvc_core.content.public.facets import labels_of
 from contentsvc_core.content.public.links import ChangelogLinks
-from contentsvc_core.content.queries import PostQuery, read_post_query, unknown_brand
+from contentsvc_core.content.queries import PostQuery, read_post_query
 from contentsvc_core.lists.pagination import PageRequest, Pagination
 from contentsvc_core.lists.parameters import listed
 from contentsvc_core.outgoing.letters import plain as plain_text
@@ -28,6 +26,7 @@ from contentsvc_http.dashboard.session import ROOT, DashboardSession, SentForm, 
 from contentsvc_http.dashboard.social import social_card
 from contentsvc_http.errors import Refused
 from contentsvc_http.forms import Form
+from contentsvc_http.v1.posts import unknown_brands
 from contentsvc_http.words import CONTENT, ORDERS, sentence
 
 _PER_PAGE: Final = 20
@@ -121,7 +120,10 @@ async def _posts(
 async def list_posts(session: Visitor) -> Response[Any]:
     brands = await session.app.stores.brands.identities(session.organization_id)
     chosen = {name: session.query.get(name, "") for name in (*FILTERS, "orderBy")}
-    query = _query(chosen, brands, session.organization.time_zone)
+    query = read_post_query(chosen, session.organization.time_zone)
+    if isinstance(query, PostQuery):
+        unknown = await unknown_brands(session.app.stores.brands, session.organization_id, query.brand_identity_ids)
+        query = unknown or query
     page: tuple[Sequence[Post], Pagination] | Refusal | None = None
     if isinstance(query, PostQuery):
         page_request = PageRequest.read(limit=str(_PER_PAGE), page=session.query.get("page"))
@@ -200,15 +202,6 @@ async def delete(session: Visitor, form: SentForm, post_id: FromPath[str]) -> Re
 async def _repositories(session: DashboardSession) -> list[str]:
     integrations = await session.app.stores.directory.integrations(session.organization_id)
     return sorted({source.full_name for source in sources_of(integrations)})
-
-
-def _query(chosen: dict[str, str], brands: Sequence[BrandIdentity], zone: ZoneInfo) -> PostQuery | Refusal:
-    query = read_post_query(chosen, zone)
-    if isinstance(query, Refusal):
-        return query
-    known_ids = {brand.id for brand in brands}
-    unknown = [brand_id for brand_id in query.brand_identity_ids if brand_id not in known_ids]
-    return unknown_brand(unknown[0]) if unknown else query
 
 
 async def _public(session: DashboardSession, post: Post) -> list[tuple[str, str]]:

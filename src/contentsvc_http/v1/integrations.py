@@ -9,10 +9,8 @@ from msgspec import Meta, Struct
 
 from contentsvc_core.access.keys import ApiKey
 from contentsvc_core.access.rates import connecting_path
-from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.organizations import LOOK_BACK_HOURS, MAX_LOOK_BACK_HOURS
 from contentsvc_core.refusals import NAME_FORM, NESTED_NAME_FORM
-from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.connect import UNKNOWN, Connected, Connector
 from contentsvc_core.webhooks.providers import PROVIDERS, Provider
 from contentsvc_http.errors import accepted, refused
@@ -29,6 +27,8 @@ from contentsvc_http.v1.schemas_integrations import (
     ReconciledBody,
     connected_body,
     integration_body,
+    integration_secret_body,
+    webhook_body,
 )
 
 #: The paths of providers do not support the methods of an integration.
@@ -101,12 +101,7 @@ def integration_routes(gate: Gate) -> list[HTTPRouteHandler]:
             connected = await _connect(connector, key, slug, command)
             integration = connected.integration
             body = integration_body(integration, integration.repositories[0])
-            webhook = {
-                "url": connected.url,
-                "secret": None if connected.created_at_host else connected.secret,
-                "createdAtHost": connected.created_at_host,
-            }
-            answer = {slug: body, "webhook": webhook}
+            answer = {slug: body, "webhook": webhook_body(connected)}
             return await gate.answer(key, answer, location=f"/v1/integrations/{integration.id}")
 
     for provider in PROVIDERS:
@@ -171,19 +166,8 @@ def _add_changing(operation: Operations, gate: Gate) -> None:
     async def rotate_secret(
         key: Caller, command: Sent[SecretRotation], integration_id: _Id
     ) -> Response[IntegrationSecretBody]:
-        rotated = accepted(await gate.app.rotator.rotate(key.organization_id, integration_id, overlap=command.overlap))
-        at_host = rotated.at_host
-        is_changed = isinstance(at_host, HostAnswer)
-        return await gate.answer(
-            key,
-            {
-                "id": integration_id,
-                "secret": None if is_changed else rotated.secret,
-                "overlapUntil": iso_ms(rotated.overlap_until),
-                "changedAtHost": is_changed,
-                "hostError": at_host.reason if isinstance(at_host, HostRefusal) else None,
-            },
-        )
+        rotated = await gate.app.rotator.rotate(key.organization_id, integration_id, overlap=command.overlap)
+        return await gate.answer(key, integration_secret_body(accepted(rotated)))
 
 
 def _add_reconciling(operation: Operations, gate: Gate) -> None:

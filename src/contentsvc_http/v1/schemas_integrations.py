@@ -2,9 +2,12 @@ from typing import Any, Final, Self, TypedDict, final
 
 from msgspec import Struct
 
+from contentsvc_core.code_hosts import HostAnswer, HostRefusal
 from contentsvc_core.organizations import Integration, Repository
 from contentsvc_core.timestamps import iso_ms
+from contentsvc_core.usecases.connect import Connected
 from contentsvc_core.usecases.reconcile import Missed, MissedEnd, Reconciled
+from contentsvc_core.usecases.rotate import Rotated
 from contentsvc_core.webhooks.providers import PROVIDERS
 
 
@@ -39,6 +42,14 @@ class WebhookBody(TypedDict):
     createdAtHost: bool
 
 
+def webhook_body(connected: Connected) -> WebhookBody:
+    return WebhookBody(
+        url=connected.url,
+        secret=None if connected.created_at_host else connected.secret,
+        createdAtHost=connected.created_at_host,
+    )
+
+
 class IntegrationStateBody(TypedDict):
     """The state of an integration. A disabled integration refuses deliveries with 403."""
 
@@ -54,6 +65,18 @@ class IntegrationSecretBody(TypedDict):
     overlapUntil: str
     changedAtHost: bool
     hostError: str | None
+
+
+def integration_secret_body(rotated: Rotated) -> IntegrationSecretBody:
+    at_host = rotated.at_host
+    is_changed = isinstance(at_host, HostAnswer)
+    return IntegrationSecretBody(
+        id=rotated.integration.id,
+        secret=None if is_changed else rotated.secret,
+        overlapUntil=iso_ms(rotated.overlap_until),
+        changedAtHost=is_changed,
+        hostError=at_host.reason if isinstance(at_host, HostRefusal) else None,
+    )
 
 
 class IntegrationRemovedBody(TypedDict):
