@@ -18,7 +18,6 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.ports import Automations
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.automations import DueAutomation, Firing
-from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.runs import RunStatus
@@ -27,7 +26,6 @@ from contentsvc_core.workflows.schedules import (
     Schedule,
     changed,
     disabled,
-    firing,
 )
 from contentsvc_core.workflows.slots import Cron, Frequency, next_slot
 from contentsvc_core.workflows.triggers import Trigger, collecting, window_end
@@ -50,7 +48,7 @@ def a_schedule(organization_id: str, **fields: Any) -> Schedule:
 
 
 def a_firing(schedule: Schedule, *sources: Source, late: timedelta = timedelta()) -> Firing:
-    created = firing(schedule, _SLOT + late, DEFAULT_ZONE, sources=sources or (_SOURCE,), run_id=IDS.new_id(""))
+    created = schedule.firing(_SLOT + late, DEFAULT_ZONE, sources=sources or (_SOURCE,), run_id=IDS.new_id(""))
     assert created is not None
     return created
 
@@ -175,7 +173,7 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
 
 async def test_a_run_that_ended_at_firing_is_stored_unchanged(acme: Tenant) -> None:
     schedule = await added(acme.stores, acme.id)
-    created = firing(schedule, _SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id(""))
+    created = schedule.firing(_SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id(""))
     assert created is not None
 
     assert await acme.stores.schedules.fire(created)
@@ -250,7 +248,7 @@ async def _a_due_window(acme: Tenant) -> tuple[Automations[Trigger], Trigger, Fi
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
     await acme.stores.triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     assert daily.due_at is not None
-    created = batch_firing(daily, daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id(""))
+    created = daily.firing(daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id(""))
     assert created is not None
     return acme.stores.triggers, evolve(daily, id=IDS.new_id("trg_"), event_types=("release",)), created
 

@@ -16,7 +16,6 @@ from contentsvc_core.events.normalized import Push
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.automations import Firing, changed_automation, refuse_addition, too_many_repositories
-from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.filters import Batch
@@ -189,7 +188,7 @@ def test_a_batch_covers_all_windows_that_have_ended() -> None:
     ]
 
     def fired(now: datetime, **changes: Any) -> Firing | None:
-        return batch_firing(evolve(trigger, **changes), now, DEFAULT_ZONE, sources=sources, run_id="run_1")
+        return evolve(trigger, **changes).firing(now, DEFAULT_ZONE, sources=sources, run_id="run_1")
 
     for now, until, due in (
         (end, end, end + timedelta(minutes=1)),

@@ -102,6 +102,32 @@ class Schedule(Automation):
     def due_from(self, now: datetime, zone: ZoneInfo) -> datetime:
         return due_from(self.cron, now, zone, last_slot=self.last_slot)
 
+    def firing(self, now: datetime, zone: ZoneInfo, *, sources: Iterable[Source], run_id: str) -> Firing | None:
+        """Return the firing at ``now``; ``None``: not due. Without a connected repository, the run is skipped."""
+        if self.due_at is None or self.due_at > now:
+            return None
+        slot = max(self.due_at, latest_slot(self.cron, now, zone))
+        sources = tuple(source for source in sources if source.repository_id in self.repository_ids)
+        cause = Generation(
+            schedule_id=self.id,
+            content_type=self.output_type,
+            lookback=self.lookback,
+            window=window_at(self.lookback, slot, zone, local=nominal_time(self.cron, slot, zone)),
+            sources=sources,
+            **self.post_settings(),
+        )
+        run = WorkflowRun(
+            id=run_id,
+            organization_id=self.organization_id,
+            cause=cause,
+            status=RunStatus.PENDING if sources else RunStatus.SKIPPED,
+            error=None if sources else NO_REPOSITORY,
+            created_at=now,
+            due_at=now,
+        )
+        next_due_at = next_slot(self.cron, now, zone)
+        return Firing(automation_id=self.id, due_at=self.due_at, slot=slot, next_due_at=next_due_at, zone=zone, run=run)
+
     def after(self, firing: Firing) -> Self:
         return evolve(self, due_at=firing.next_due_at, last_slot=firing.slot)
 
@@ -125,40 +151,3 @@ def changed(schedule: Schedule, now: datetime, zone: ZoneInfo, changes: Mapping[
 
 def disabled(schedule: Schedule) -> Schedule:
     return evolve(schedule, enabled=False, due_at=None)
-
-
-def firing(
-    schedule: Schedule, now: datetime, zone: ZoneInfo, *, sources: Iterable[Source], run_id: str
-) -> Firing | None:
-    """Return the firing of a schedule at ``now``; ``None``: the schedule is not due.
-
-    One firing covers all passed slots. Without a connected repository, the run is created as skipped.
-    """
-    if schedule.due_at is None or schedule.due_at > now:
-        return None
-    slot = max(schedule.due_at, latest_slot(schedule.cron, now, zone))
-    sources = tuple(source for source in sources if source.repository_id in schedule.repository_ids)
-    cause = Generation(
-        schedule_id=schedule.id,
-        content_type=schedule.output_type,
-        lookback=schedule.lookback,
-        window=window_at(schedule.lookback, slot, zone, local=nominal_time(schedule.cron, slot, zone)),
-        sources=sources,
-        **schedule.post_settings(),
-    )
-    return Firing(
-        automation_id=schedule.id,
-        due_at=schedule.due_at,
-        slot=slot,
-        next_due_at=next_slot(schedule.cron, now, zone),
-        zone=zone,
-        run=WorkflowRun(
-            id=run_id,
-            organization_id=schedule.organization_id,
-            cause=cause,
-            status=RunStatus.PENDING if sources else RunStatus.SKIPPED,
-            error=None if sources else NO_REPOSITORY,
-            created_at=now,
-            due_at=now,
-        ),
-    )
