@@ -17,6 +17,7 @@ from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.mailing import mails, subscribers
+from contentsvc_core.access.sessions import TOKEN_LENGTH, token_digest
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog, first_id
 from contentsvc_core.errors import UnreadableRow
@@ -24,13 +25,11 @@ from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
     RESEND_AFTER,
-    TOKEN_LENGTH,
     LeasedMail,
     MailKind,
     MailOutcome,
     Subscriber,
     SubscriberStatus,
-    token_digest,
 )
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import Completion

@@ -10,13 +10,14 @@ from test_webhook_endpoints_contract import added
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.outgoing import recipients
+from contentsvc_core.access.sessions import token_digest
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import Message, message_for_confirmation, message_for_test
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
-from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN, token_digest
+from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
 from contentsvc_core.testing import START
-from contentsvc_core.usecases.subscribe import mint
+from contentsvc_core.usecases.authenticate import mint
 
 pytestmark = pytest.mark.usefixtures("shared_clock")
 _LEASE: Final = timedelta(minutes=1)

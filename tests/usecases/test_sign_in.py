@@ -8,7 +8,7 @@ from tests.usecases.conftest import World
 
 from contentsvc_core import IssuedKey
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.access.sessions import LINK_LIFE, SESSION_LIFE, csrf_token, link_digest, session_digest
+from contentsvc_core.access.sessions import LINK_LIFE, SESSION_LIFE, csrf_token, link_digest, token_digest
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.sign_in import SignedIn, SignIn
 
@@ -50,7 +50,7 @@ async def test_a_key_opens_a_session_that_is_known_by_its_token(world: World, do
 async def test_nothing_that_opens_a_session_is_stored_or_shown(world: World, door: SignIn) -> None:
     key = await issued(world)
     signed_in = await entered(world, door, key)
-    session = await world.stores.sessions.session(session_digest(signed_in.token) or "")
+    session = await world.stores.sessions.session(token_digest(signed_in.token) or "")
 
     assert session is not None
     shown = repr((session, signed_in))
@@ -88,7 +88,7 @@ async def test_an_unknown_token_has_no_session(door: SignIn, token: str) -> None
 async def test_the_digest_of_a_token_is_no_token(world: World, door: SignIn) -> None:
     signed_in = await entered(world, door)
 
-    assert await door.signed_in(session_digest(signed_in.token) or "") is None
+    assert await door.signed_in(token_digest(signed_in.token) or "") is None
 
 
 async def test_a_session_ends_after_its_life_despite_any_use(world: World, door: SignIn) -> None:
@@ -150,7 +150,7 @@ async def test_a_links_token_is_stored_as_a_digest_and_is_no_cookie(world: World
 
     assert await door.signed_in(token) is None
     assert await world.stores.sessions.session(token) is None
-    assert await world.stores.sessions.session(session_digest(token) or "") is None
+    assert await world.stores.sessions.session(token_digest(token) or "") is None
     stored = await world.stores.sessions.session(link_digest(token) or "")
     assert stored is not None
     assert token not in repr(stored)
