@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.refusals import accepted
 
 from contentsvc_core import PageRequest, Pagination, paginate
 from contentsvc_core.lists.pagination import read_limit
@@ -50,8 +51,7 @@ def test_pages_partition_the_list_for_any_limit(total: int, limit: int) -> None:
     page: int | None = 1
     while page is not None:
         request = PageRequest(limit=limit, page=page)
-        position = paginate(request, total)
-        assert isinstance(position, Pagination)
+        position = accepted(paginate(request, total))
         positions += list(range(total))[request.offset : request.offset + limit]
         assert position.body["previousPage"] == (page - 1 if page > 1 else None)
         page = position.body["nextPage"]

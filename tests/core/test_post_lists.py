@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.builders import a_post
+from tests.refusals import accepted
 
 from contentsvc_core import ContentType, PostStatus
 from contentsvc_core.content.posts import Label, post_body
@@ -52,8 +53,7 @@ def test_lists_are_read_and_an_empty_list_means_all() -> None:
         brand_identity_ids=("bi_1", "bi_2"),
     )
     more = {"label": "new", "repository": "acme/x, acme/y", "query": "fog horn", "since": "2026-01-02"}
-    read = read_post_query({**more, "until": "2026-01-03"}, ZoneInfo("Asia/Tokyo"))
-    assert isinstance(read, PostQuery)
+    read = accepted(read_post_query({**more, "until": "2026-01-03"}, ZoneInfo("Asia/Tokyo")))
     assert (read.labels, read.repositories) == ((Label.NEW,), ("acme/x", "acme/y"))
     assert (len(read.terms), read.ascending, read.order_by) == (2, False, PostOrder.CREATED_AT)
     assert (read.since, read.until) == (datetime(2026, 1, 1, 15, tzinfo=UTC), datetime(2026, 1, 2, 15, tzinfo=UTC))
@@ -62,10 +62,8 @@ def test_lists_are_read_and_an_empty_list_means_all() -> None:
 @pytest.mark.parametrize("name", ["label", "repository", "query", "since", "until"])
 def test_only_some_filters_are_counted_ahead(name: str) -> None:
     values = {"label": "new", "repository": "acme/x", "query": "fog", "since": "2026-01-02", "until": "2026-01-02"}
-    counted = read_post_query({"status": "draft", "contentType": "changelog", "brandIdentityId": "bi_1"})
-    read = read_post_query({name: values[name]})
-    assert isinstance(counted, PostQuery)
-    assert isinstance(read, PostQuery)
+    counted = accepted(read_post_query({"status": "draft", "contentType": "changelog", "brandIdentityId": "bi_1"}))
+    read = accepted(read_post_query({name: values[name]}))
     assert (counted.is_counted, read.is_counted) == (True, False)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
 from tests.builders import a_post
-from tests.refusals import message_of
+from tests.refusals import accepted, message_of
 
 from contentsvc_core.content.editing import changed_post
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
@@ -83,8 +83,7 @@ def test_every_field_can_be_set(attribute: str, value: object) -> None:
 
 
 def test_an_accent_is_read_as_a_colour() -> None:
-    set_ = changed_changelog(OFF, ChangeChangelog(accent=" #0B6B63"), at=START)
-    assert isinstance(set_, PublicChangelog)
+    set_ = accepted(changed_changelog(OFF, ChangeChangelog(accent=" #0B6B63"), at=START))
     assert set_.accent == "0b6b63"
     assert changed_changelog(set_, ChangeChangelog(accent=" "), at=START) == evolve(set_, accent=None)
 
@@ -128,8 +127,7 @@ def test_invalid_fields_are_refused_by_name(attribute: str, value: object, reaso
 
 def test_header_links_are_lines_with_addresses() -> None:
     links = (LinkBody(" Docs\n", " https://docs.example/ "), LinkBody("d" * 30, "http://a.example"))
-    set_ = changed_changelog(OFF, ChangeChangelog(header_links=links), at=START)
-    assert isinstance(set_, PublicChangelog)
+    set_ = accepted(changed_changelog(OFF, ChangeChangelog(header_links=links), at=START))
     assert set_.header_links == (
         LinkBody(label="Docs", url="https://docs.example/"),
         LinkBody(label="d" * 30, url="http://a.example"),

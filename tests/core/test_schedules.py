@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests import builders
-from tests.refusals import message_of
+from tests.refusals import existing, message_of
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
@@ -191,9 +191,7 @@ def a_schedule(**fields: Any) -> Schedule:
 
 
 def fired(schedule: Schedule, now: datetime, *sources: Source) -> Firing:
-    done = schedule.firing(now, DEFAULT_ZONE, sources=sources, run_id="run_1")
-    assert done is not None
-    return done
+    return existing(schedule.firing(now, DEFAULT_ZONE, sources=sources, run_id="run_1"))
 
 
 class TestSchedules:
@@ -333,9 +331,8 @@ class TestFiring:
     def test_a_window_is_counted_back_from_the_time_that_the_clocks_skipped(self) -> None:
         schedule = a_schedule(cron=evolve(_DAILY, hour=2), due_at=at("2026-03-29T01:00"))
 
-        done = schedule.firing(at("2026-03-29T01:00:07"), BERLIN, sources=[_LIGHTHOUSE], run_id="run_1")
+        done = existing(schedule.firing(at("2026-03-29T01:00:07"), BERLIN, sources=[_LIGHTHOUSE], run_id="run_1"))
 
-        assert done is not None
         assert done.run.cause == Generation(
             schedule_id="sch_1",
             content_type=ContentType.CHANGELOG,

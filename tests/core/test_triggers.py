@@ -7,6 +7,7 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.builders import a_trigger
+from tests.refusals import existing
 
 from contentsvc_core import Trigger, matching
 from contentsvc_core.content.house_style import HouseStyle
@@ -195,15 +196,13 @@ def test_a_batch_covers_all_windows_that_have_ended() -> None:
         (end + 3 * day, end + 3 * day, end + 3 * day + timedelta(minutes=1)),
         (end + 3 * day + timedelta(hours=5), end + 3 * day, end + 3 * day + timedelta(hours=5)),
     ):
-        firing = fired(now)
-        assert firing is not None
+        firing = existing(fired(now))
         assert (firing.due_at, firing.slot, firing.next_due_at) == (end, until, until + day)
         assert (firing.run.created_at, firing.run.due_at) == (now, due)
         assert isinstance(firing.run.cause, Generation)
         assert firing.run.cause.window == LookbackWindow(since=START + timedelta(hours=9), until=until)
         assert firing.run.cause.sources == tuple(sources[:1])
-    weekly = fired(START + timedelta(days=30), options=TriggerOptions(batch=Batch.WEEKLY))
-    assert weekly is not None
+    weekly = existing(fired(START + timedelta(days=30), options=TriggerOptions(batch=Batch.WEEKLY)))
     assert weekly.slot == datetime(2026, 1, 26, tzinfo=UTC)
     assert fired(end - timedelta(milliseconds=1)) is None
     assert fired(end, enabled=False) is fired(end, due_at=None) is fired(end, since=None) is None
@@ -212,8 +211,7 @@ def test_a_batch_covers_all_windows_that_have_ended() -> None:
 def test_a_trigger_has_at_most_100_different_repositories() -> None:
     assert too_many_repositories("trigger", [*range(1, 101), 100]) is None
 
-    refused = too_many_repositories("trigger", range(1, 102))
+    refused = existing(too_many_repositories("trigger", range(1, 102)))
 
-    assert refused is not None
     assert (refused.kind, refused.field) == (RefusalKind.UNSUITABLE, "repository_ids")
     assert refused.reason == "a trigger has at most 100 repositories: choose fewer"

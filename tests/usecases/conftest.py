@@ -10,6 +10,7 @@ from tests import builders
 from tests.forwarding import Forwarding
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
+from tests.refusals import accepted
 
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
@@ -51,8 +52,7 @@ async def world() -> World:
     stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
     clock, ids = ManualClock(), CountingIds()
     operator = Operator(stores.directory, stores.keys, clock, ids)
-    organization = await operator.create_organization("Acme")
-    assert isinstance(organization, Organization)
+    organization = accepted(await operator.create_organization("Acme"))
     connection = await operator.connect(
         organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )

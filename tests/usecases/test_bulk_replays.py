@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
-from tests.refusals import message_of
+from tests.refusals import accepted, message_of
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import pushed
 from tests.usecases.test_replays import replayer
@@ -16,7 +16,7 @@ from tests.usecases.test_replays import replayer
 from contentsvc_core.journal import LogOutcome, LogStatus
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.testing import START, push_body, signed
-from contentsvc_core.usecases.replay import BODY_NOT_STORED, Replayed
+from contentsvc_core.usecases.replay import BODY_NOT_STORED
 from contentsvc_core.usecases.replay_many import (
     BATCH,
     BulkReplayer,
@@ -36,9 +36,7 @@ def asked(**fields: Any) -> ReplayDeliveries:
 
 
 async def replay(world: World, command: ReplayDeliveries) -> ReplayedBatch:
-    found = await bulk(world).replay(world.organization.id, command)
-    assert isinstance(found, ReplayedBatch)
-    return found
+    return accepted(await bulk(world).replay(world.organization.id, command))
 
 
 async def deliveries(world: World, number: int) -> None:
@@ -81,8 +79,7 @@ async def test_a_repeated_request_replays_nothing_twice_and_another_one_does(wor
 async def test_an_interrupted_request_goes_on_where_it_ended(world: World) -> None:
     await deliveries(world, 2)
     newest = (await world.stores.journal.entries(world.organization.id))[0]
-    done = await replayer(world).replay(world.organization.id, newest.id, request="r-1")
-    assert isinstance(done, Replayed)
+    done = accepted(await replayer(world).replay(world.organization.id, newest.id, request="r-1"))
     assert str(UUID(done.delivery_id)) == done.delivery_id
 
     found = await replay(world, asked())

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 import pytest
 from attrs import evolve
 from msgspec.structs import replace
+from tests.refusals import accepted
 from tests.usecases.conftest import World, on_github
 
 from contentsvc_core import (
@@ -21,7 +22,6 @@ from contentsvc_core import (
     Event,
     HookConfiguration,
     LogEntry,
-    Organization,
     Pong,
     Release,
     Settled,
@@ -762,8 +762,7 @@ async def check(store: Sound) -> None:
         store.world.organization, full_name="acme/horn", repository_id=3, provider=at.provider, branch=None
     )
     assert isinstance(horn, Connection)
-    buoy = await store.world.operator.create_organization("Buoy")
-    assert isinstance(buoy, Organization)
+    buoy = accepted(await store.world.operator.create_organization("Buoy"))
     forked = await store.world.operator.connect(
         buoy, full_name="acme/lamp", repository_id=at.repository_id, provider=at.provider, branch=None
     )

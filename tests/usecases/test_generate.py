@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from tests import builders
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
-from tests.refusals import message_of
+from tests.refusals import accepted, existing, message_of
 from tests.usecases.conftest import World, a_brand, on_github, only_the_request
 from tests.usecases.test_perform import perform_all, pushed, released
 
@@ -18,7 +18,6 @@ from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.content.writing import Brief, Silence
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
 from contentsvc_core.workflows.causes import Generation, Source
@@ -34,15 +33,11 @@ def generator(world: World) -> Generator:
 
 
 async def ask(world: World, command: GeneratePost = CHANGELOG) -> Job:
-    job = await generator(world).request(world.organization.id, command)
-    assert isinstance(job, Job)
-    return job
+    return accepted(await generator(world).request(world.organization.id, command))
 
 
 async def follow(world: World, job: Job) -> Job:
-    found = await world.stores.jobs.job(world.organization.id, job.id)
-    assert found is not None
-    return found
+    return existing(await world.stores.jobs.job(world.organization.id, job.id))
 
 
 def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
@@ -176,8 +171,7 @@ async def test_an_unknown_reference_is_refused_and_nothing_is_started(
 
 
 async def test_without_a_connected_repository_there_is_nothing_to_ask_for(world: World) -> None:
-    other = await world.operator.create_organization("Other")
-    assert not isinstance(other, Refusal)
+    other = accepted(await world.operator.create_organization("Other"))
 
     assert message_of(await generator(world).request(other.id, CHANGELOG)) == "No repository is connected"
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace as evolve_push
 from tests.builders import a_release
 from tests.code_host_server import TOKEN, CodeHostServer, Fault, HostPull, at_github
 from tests.performing import performer_over
+from tests.refusals import existing
 from tests.usecases import test_generate
 from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
@@ -252,8 +253,7 @@ async def ask(setup: Setup, performer: Any = None) -> list[str]:
         world.organization.id, GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS)
     )
     await setup.perform(performer)
-    followed = await stores.jobs.job(world.organization.id, job.id)
-    assert followed is not None
+    followed = existing(await stores.jobs.job(world.organization.id, job.id))
     return [event.message for event in followed.events if event.type.value == "generating_content"]
 
 

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from tests.forwarding import Forwarding
 from tests.golden import REPOSITORY, REPOSITORY_ID
-from tests.refusals import message_of
+from tests.refusals import accepted, existing, message_of
 from tests.usecases.conftest import World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
@@ -52,9 +52,7 @@ async def planned(world: World, **fields: Any) -> Schedule:
         "lookback": Lookback.LAST_7_DAYS,
         **fields,
     }
-    created = await planner(world).create(world.organization.id, CreateSchedule(**arguments))
-    assert isinstance(created, Schedule), created
-    return created
+    return accepted(await planner(world).create(world.organization.id, CreateSchedule(**arguments)))
 
 
 class Node:
@@ -101,9 +99,7 @@ async def slots(world: World) -> list[str]:
 
 
 async def standing(world: World, schedule: Schedule) -> Schedule:
-    found = await world.stores.schedules.find(world.organization.id, schedule.id)
-    assert found is not None
-    return found
+    return existing(await world.stores.schedules.find(world.organization.id, schedule.id))
 
 
 async def test_a_slot_becomes_a_post_about_the_records_before_it(world: World) -> None:
@@ -284,8 +280,7 @@ async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(wor
     assert fault.startswith(f"the organization '{organization.id}' starts no runs at fixed times: ")
     assert fault.endswith("this machine does not know the time zone 'Mars/Base'")
     # Days are those of UTC.
-    found = await directory.organization_of(organization.id)
-    assert found is not None
+    found = existing(await directory.organization_of(organization.id))
     assert start_of_day(found.time_zone, date(2026, 1, 1)) == datetime(2026, 1, 1, tzinfo=UTC)
     assert await directory.set_time_zone(organization.id, ZoneInfo("UTC"), world.clock.now())
     assert await node.turn() == 1

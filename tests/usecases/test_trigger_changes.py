@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
-from tests.refusals import message_of
+from tests.refusals import accepted, existing, message_of
 from tests.usecases.conftest import Between, World, a_brand, on_github
 from tests.usecases.test_schedule import planned, standing
 
@@ -32,9 +32,7 @@ _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 
 
 async def the_trigger(world: World) -> Trigger:
-    found = await world.stores.triggers.find(world.organization.id, world.trigger.id)
-    assert found is not None
-    return found
+    return existing(await world.stores.triggers.find(world.organization.id, world.trigger.id))
 
 
 def editor(world: World, *, triggers: Any = None, directory: Any = None) -> TriggerEditor:
@@ -107,8 +105,7 @@ async def test_times_are_in_the_time_zone_that_the_organization_has_by_then(worl
 async def test_no_batch_begins_in_a_time_zone_that_the_machine_does_not_know(world: World) -> None:
     owner, editing = world.organization.id, editor(world)
     create, ids = editing.create, [REPOSITORY_ID]
-    at_once = await create(owner, CreateTrigger(repository_ids=ids, output_type=ContentType.BLOG_POST))
-    assert isinstance(at_once, Trigger)
+    at_once = accepted(await create(owner, CreateTrigger(repository_ids=ids, output_type=ContentType.BLOG_POST)))
     assert await world.stores.directory.set_time_zone(owner, stored_zone("Mars/Base"), world.clock.now())
 
     for refused in (
@@ -223,8 +220,7 @@ async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
     )
     assert changed == evolve(created, name="Other lamps", event_types=(), brand_identity_id=None)
     assert await world.stores.triggers.find(owner, created.id) == changed
-    plain = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
-    assert isinstance(plain, Trigger)
+    plain = accepted(await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"])))
     assert (plain.output_type, plain.enabled, plain.auto_publish, plain.name) == (
         ContentType.CHANGELOG,
         True,
@@ -273,8 +269,7 @@ async def test_the_references_of_a_trigger_are_checked_when_it_is_enabled(
     stores, owner = world.stores, world.organization.id
     await a_brand(world, "Acme")
     brand = await a_brand(world, "Gone")
-    named = await world.triggers.change(owner, world.trigger.id, ChangeTrigger(brand_identity_id=brand.id))
-    assert isinstance(named, Trigger)
+    named = accepted(await world.triggers.change(owner, world.trigger.id, ChangeTrigger(brand_identity_id=brand.id)))
     await stores.brands.remove(owner, brand.id)
 
     assert (await the_trigger(world)).enabled is False

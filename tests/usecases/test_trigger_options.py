@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
-from tests.refusals import message_of
+from tests.refusals import accepted, message_of
 from tests.usecases.conftest import World, on_github
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 from tests.usecases.test_schedule import Node, move_to, runs
@@ -150,8 +150,7 @@ async def test_a_trigger_is_for_all_repositories_or_for_named_ones(world: World)
     await changed(world, all_repositories=True)
     refused = await world.triggers.change(organization, world.trigger.id, ChangeTrigger(all_repositories=False))
     assert isinstance(refused, Refusal)
-    kept = await create(organization, CreateTrigger(all_repositories=True, provider="github"))
-    assert isinstance(kept, Trigger)
+    kept = accepted(await create(organization, CreateTrigger(all_repositories=True, provider="github")))
     assert kept.source_type == "github_webhook"
     moved = await world.triggers.change(organization, kept.id, ChangeTrigger(provider="gitlab"))
     assert moved == evolve(kept, source_type="gitlab_webhook")
