@@ -17,7 +17,6 @@ from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Address, Connection, Operator, Organization, Receiver, Trigger, TriggerEditor
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import CountingIds, ManualClock, address
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import CANCELLED
@@ -45,6 +44,15 @@ class World:
     @property
     def secret(self) -> str:
         return self.connection.secret
+
+    async def connected(
+        self, name: str, number: int, provider: str = "codehost", *, organization: Organization | None = None
+    ) -> Connection:
+        """Connect a repository, by default one of Acme."""
+        owner = organization or self.organization
+        return accepted(
+            await self.operator.connect(owner, full_name=name, repository_id=number, provider=provider, branch=None)
+        )
 
 
 @pytest.fixture
@@ -83,13 +91,6 @@ async def a_brand(world: World, name: str) -> BrandIdentity:
     assert isinstance(brand, BrandIdentity)
     world.clock.advance(timedelta(seconds=1))
     return brand
-
-
-async def on_github(world: World, repository_id: int = 2) -> None:
-    created = await world.operator.connect(
-        world.organization, full_name="acme/buoy", repository_id=repository_id, provider="github", branch=None
-    )
-    assert not isinstance(created, Refusal)
 
 
 async def only_the_request(world: World) -> None:

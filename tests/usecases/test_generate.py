@@ -10,7 +10,7 @@ from tests import builders
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
 from tests.refusals import accepted, existing, message_of
-from tests.usecases.conftest import World, a_brand, on_github, only_the_request
+from tests.usecases.conftest import World, a_brand, only_the_request
 from tests.usecases.test_perform import perform_all, pushed, released
 
 from contentsvc_core import ContentType, Draft, PostStatus
@@ -329,7 +329,7 @@ async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> Non
 
 
 async def test_only_the_chosen_repositories_are_read(world: World) -> None:
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     lamp = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)
     buoy = Source(provider="github", repository_id=2, full_name="acme/buoy")
 

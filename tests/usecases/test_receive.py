@@ -12,7 +12,6 @@ from tests.usecases.conftest import Between, World
 
 from contentsvc_core import (
     Address,
-    Connection,
     Delivery,
     Duplicate,
     Fault,
@@ -105,10 +104,7 @@ async def test_a_flood_to_invented_repositories_shares_one_budget(world: World) 
 
 async def test_a_flood_takes_no_rows_from_other_repositories(world: World) -> None:
     other = accepted(await world.operator.create_organization("Other"))
-    made = await world.operator.connect(
-        other, full_name="other/lamp", repository_id=REPOSITORY_ID, provider="codehost", branch=None
-    )
-    assert isinstance(made, Connection)
+    made = await world.connected("other/lamp", REPOSITORY_ID, organization=other)
     other_address = evolve(world.at, organization_id=other.id, integration_id=made.integration.id)
     invented = evolve(world.at, repository_id=REPOSITORY_ID + 1)
 
@@ -336,9 +332,7 @@ async def test_a_flood_of_refusals_at_one_address_hides_no_refusal_of_another_or
     journal = Journal(world.stores.journal)
     receiver = Receiver(world.stores.deliveries, journal, world.clock, world.ids)
     other = accepted(await world.operator.create_organization("Other"))
-    connection = accepted(
-        await world.operator.connect(other, full_name="other/boat", repository_id=77, provider="codehost", branch=None)
-    )
+    connection = accepted(await world.connected("other/boat", 77, organization=other))
     at = evolve(world.at, organization_id=other.id, integration_id=connection.integration.id, repository_id=77)
     flood = [
         asyncio.create_task(receiver.refuse(push(world, delivery_id=f"d-{number}"), Fault.BODY_LATE, "late"))
@@ -421,10 +415,7 @@ class StaleAt(ChangingStore):
 async def test_each_event_of_a_delivery_starts_its_run_once(world: World, stale_at: int | None) -> None:
     (sent,) = [each for each in OTHERS if (each.provider, each.name) == ("bitbucket", "push__with_a_tag")]
     number = existing(golden_address(provider="bitbucket").repository_id)
-    connection = await world.operator.connect(
-        world.organization, full_name="acme/lighthouse", repository_id=number, provider="bitbucket", branch=None
-    )
-    assert isinstance(connection, Connection)
+    connection = await world.connected("acme/lighthouse", number, "bitbucket")
     await world.triggers.create(
         world.organization.id, CreateTrigger(repository_ids=[number], provider="bitbucket", auto_publish=True)
     )

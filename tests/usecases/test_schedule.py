@@ -194,10 +194,7 @@ async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World)
 
 
 async def test_a_schedule_reports_the_repositories_connected_at_its_firing(world: World) -> None:
-    created = await world.operator.connect(
-        world.organization, full_name="acme/buoy", repository_id=2, provider="github", branch=None
-    )
-    assert not isinstance(created, Refusal)
+    created = await world.connected("acme/buoy", 2, "github")
     both = await planned(world, repository_ids=[REPOSITORY_ID, 2])
     buoy = await planned(world, repository_ids=[2])
     await world.stores.directory.remove_integration(world.organization.id, created.integration.id)

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.refusals import accepted, existing, message_of
-from tests.usecases.conftest import Between, World, a_brand, on_github
+from tests.usecases.conftest import Between, World, a_brand
 from tests.usecases.test_schedule import planned, standing
 
 from contentsvc_core import ContentType, Trigger, TriggerEditor
@@ -41,7 +41,7 @@ def editor(world: World, *, triggers: Any = None, directory: Any = None) -> Trig
 
 
 async def test_a_trigger_is_switched_on_for_the_repositories_that_it_has_by_then(world: World) -> None:
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     owner, trigger = world.organization.id, world.trigger
     await world.triggers.change(owner, trigger.id, ChangeTrigger(enabled=False))
 
@@ -252,7 +252,7 @@ async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
     ],
 )
 async def test_an_invalid_trigger_is_refused(world: World, fields: dict[str, Any], reason: str) -> None:
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     owner, edit = world.organization.id, world.triggers
     arguments: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **fields}
     refused = await edit.create(owner, CreateTrigger(**arguments))
@@ -288,9 +288,7 @@ async def test_the_references_of_a_trigger_are_checked_when_it_is_enabled(
 
 
 async def test_a_repository_at_two_providers_keeps_the_provider_of_its_trigger(world: World) -> None:
-    await world.operator.connect(
-        world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
-    )
+    await world.connected(REPOSITORY, REPOSITORY_ID, "github")
     owner, edit = world.organization.id, world.triggers
     ambiguous = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
     assert isinstance(ambiguous, Refusal)

@@ -6,11 +6,11 @@ import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
 from tests.refusals import accepted, message_of
-from tests.usecases.conftest import World, on_github
+from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 from tests.usecases.test_schedule import Node, move_to, runs
 
-from contentsvc_core import Connection, RunStatus, Trigger
+from contentsvc_core import RunStatus, Trigger
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.writing import NOTHING_TO_REPORT
 from contentsvc_core.refusals import Refusal
@@ -120,10 +120,7 @@ async def test_a_branch_filter_opens_further_branches(world: World) -> None:
 async def test_a_trigger_for_all_repositories_has_new_ones_too(world: World) -> None:
     trigger = await changed(world, all_repositories=True)
     assert (trigger.repository_ids, trigger.source_type) == ((), ANY_SOURCE)
-    found = await world.operator.connect(
-        world.organization, full_name="acme/new", repository_id=77, provider="github", branch=None
-    )
-    assert isinstance(found, Connection)
+    found = await world.connected("acme/new", 77, "github")
     hook = await world.stores.deliveries.configuration(
         address("github", world.organization.id, found.integration.id, 77), world.clock.now()
     )
@@ -199,7 +196,7 @@ async def test_a_day_of_events_becomes_one_post(world: World) -> None:
 
 
 async def test_a_batch_names_only_repositories_with_commits_that_its_filter_chooses(world: World) -> None:
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     await changed(world, batch=Batch.DAILY, all_repositories=True, paths=("lamps/*",))
     other = next(
         each
