@@ -93,10 +93,11 @@ async def a_brand(world: World, name: str) -> BrandIdentity:
     return brand
 
 
-async def only_the_request(world: World) -> None:
-    """Cancel the runs of deliveries, so that only the requested one is left."""
+async def only_the_request(world: World, *, later: timedelta = timedelta(minutes=1)) -> None:
+    """Cancel the runs of deliveries, so that only one that is requested ``later`` is left."""
     for run in await world.stores.ledger.runs(world.organization.id):
         await world.stores.ledger.cancel(world.organization.id, run.id, CANCELLED)
+    world.clock.advance(later)
 
 
 @final

@@ -73,8 +73,7 @@ class Recorder:
 async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await released(world, "d-2", "v1.0.0", published_at="2026-01-01T00:00:00Z")
-    await only_the_request(world)
-    world.clock.advance(timedelta(days=1))
+    await only_the_request(world, later=timedelta(days=1))
 
     job = await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS))
     body = to_builtins(GenerationJobBody.of(job))
@@ -111,8 +110,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
 
 async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
-    await only_the_request(world)
-    world.clock.advance(timedelta(days=8))
+    await only_the_request(world, later=timedelta(days=8))
 
     job = await ask(world)
     await perform_all(world)
@@ -128,7 +126,6 @@ async def test_a_request_selects_the_deliveries_of_its_post(world: World, left_o
     await pushed(world, "d-1", "feat: a lamp")
     await released(world, "d-2", "v1.0.0", published_at=None)
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
 
     options: dict[str, Any] = {left_out: False}
     await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, **options))
@@ -182,7 +179,6 @@ async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> 
         await world.stores.brands.add(each)
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     writer = Recorder()
     performer = performer_over(world.stores, world.clock, world.ids, writer)
 
@@ -202,7 +198,6 @@ async def test_after_repeated_failures_of_a_costly_writer_the_fallback_writes_an
 ) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     writer, fallback = Recorder(fails=99), Recorder()
     fallback.name, fallback.costly = "rules", False
     performer = performer_over(world.stores, world.clock, world.ids, writer, fallback=fallback)
@@ -235,7 +230,6 @@ async def test_a_cancelled_job_has_failed_with_a_final_event(world: World) -> No
 async def test_a_run_that_is_cancelled_while_it_is_written_ends_as_nothing_else(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     job, ends = await ask(world), list[RunStatus]()
 
     class Cancelling(Recorder):
@@ -271,7 +265,6 @@ async def test_records_beyond_the_limit_are_omitted_and_the_post_mentions_it(
     for number in range(4):
         await pushed(world, f"d-{number}", f"feat: lamp number {number}")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     monkeypatch.setattr(briefs, "_MOST", 900)
     monkeypatch.setattr(briefs, "_LEAST", 1)
 
@@ -347,7 +340,6 @@ async def test_only_the_chosen_repositories_are_read(world: World) -> None:
 async def test_a_post_that_was_asked_for_has_these_fields(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     await ask(world)
     await perform_all(world)
     (post,) = await world.stores.posts.posts(world.organization.id)
@@ -374,7 +366,6 @@ async def test_a_window_knows_the_release_of_a_change_that_it_reverts(world: Wor
     await released(world, "d-2", "v1.0.0", published_at=None)
     await pushed(world, "d-3", 'Revert "feat: a lamp"')
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     writer = Recorder()
     await ask(world)
     await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
@@ -397,7 +388,6 @@ async def test_a_post_names_its_hundred_newest_deliveries(world: World) -> None:
     for number in range(101):
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     await ask(world)
     await perform_all(world)
     (post,) = await world.stores.posts.posts(world.organization.id)
