@@ -11,6 +11,7 @@ from tests.forwarding import Forwarding
 from tests.performing import performer_over
 from tests.refusals import accepted, existing
 from tests.usecases.conftest import World
+from tests.usecases.test_generate import follow
 from tests.usecases.test_perform import perform_all as perform_without_sites
 
 from contentsvc_adapters.engine.inline import InlineExecution
@@ -126,10 +127,6 @@ async def perform_all(
         except ContentServiceError as exc:
             await performer.failed(run, exc)
     return times
-
-
-async def follow(world: World, job: Job) -> Job:
-    return existing(await world.stores.jobs.job(world.organization.id, job.id))
 
 
 async def test_an_identity_is_made_from_a_site(world: World) -> None:
