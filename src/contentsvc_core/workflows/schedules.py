@@ -15,12 +15,13 @@ from msgspec import Meta
 
 from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.automations import Automation, Firing
 from contentsvc_core.workflows.causes import Generation, Source
-from contentsvc_core.workflows.output_settings import OutputSettings, ascending_ids
+from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, OutputType, ascending_ids
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.slots import Cron, latest_slot, next_slot, nominal_time
 
@@ -32,9 +33,12 @@ DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")
 MAX_SCHEDULES: Final = 100
 
 
-class ScheduleSettings(OutputSettings, frozen=True, kw_only=True):
+class ScheduleSettings(Command, frozen=True, kw_only=True):
     """The fields of a schedule that have the same form in all drivers."""
 
+    output_type: OutputType = ContentType.CHANGELOG
+    auto_publish: AutoPublish = False
+    enabled: Enabled = True
     name: Annotated[str, Meta(max_length=NAME_LIMIT, description="Name of the schedule.")]
     lookback: Annotated[Lookback, Meta(description="Time window of each post.")] = msgspec.field(
         default=DEFAULT_LOOKBACK, name="lookbackWindow"
