@@ -19,7 +19,12 @@ def existing(result: _Value | None) -> _Value:
     return result
 
 
+def the_refusal(result: object) -> Refusal:
+    """Check that a result is a refusal, and return it."""
+    assert isinstance(result, Refusal), result
+    return result
+
+
 def message_of(refused: object) -> str:
     """Check that a result is a refusal, and return its message with the wire's names of fields."""
-    assert isinstance(refused, Refusal), refused
-    return refused.message()
+    return the_refusal(refused).message()

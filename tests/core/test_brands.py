@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from msgspec import to_builtins
 from tests.builders import a_brand
-from tests.refusals import accepted, message_of
+from tests.refusals import accepted, message_of, the_refusal
 
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile, no_such_brand
 from contentsvc_core.content.brand_changes import (
@@ -45,8 +45,7 @@ def changed(brand: BrandIdentity = BRAND, /, **changes: Any) -> BrandIdentity | 
 
 
 def refused(**changes: Any) -> str:
-    change = read_brand_change(changes, at=LATER)
-    assert isinstance(change, Refusal), change
+    change = the_refusal(read_brand_change(changes, at=LATER))
     return change.message()
 
 

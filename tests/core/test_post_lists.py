@@ -7,12 +7,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.builders import a_post
-from tests.refusals import accepted
+from tests.refusals import accepted, the_refusal
 
 from contentsvc_core import ContentType, PostStatus
 from contentsvc_core.content.posts import Label, post_body
 from contentsvc_core.content.queries import PostOrder, PostQuery, read_post_query, unknown_brand
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 POST: Final = a_post(
@@ -87,8 +86,7 @@ def test_only_some_filters_are_counted_ahead(name: str) -> None:
     ],
 )
 def test_an_unknown_value_of_a_query_is_refused_with_the_known_values(parameters: dict[str, str], error: str) -> None:
-    refused = read_post_query(parameters)
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(read_post_query(parameters))
     assert refused.message().startswith(error)
 
 

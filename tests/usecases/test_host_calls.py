@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 import pytest
 from attrs import evolve
 from tests.code_host_server import CodeHostServer
-from tests.refusals import accepted, message_of
+from tests.refusals import accepted, message_of, the_refusal
 from tests.usecases.conftest import Between, World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 
@@ -171,9 +171,8 @@ async def test_a_hook_that_cannot_be_made_leaves_no_integration(
 ) -> None:
     host = ScriptedHost(**answers)
 
-    refused = await office(world, host, patience_s=9.0).connect(_TOKEN)
+    refused = the_refusal(await office(world, host, patience_s=9.0).connect(_TOKEN))
 
-    assert isinstance(refused, Refusal)
     url = next(each[2] for each in host.calls if each[0] == "create_hook")
     assert refused.message() == reason.format(url=url)
     assert [each[0] for each in host.calls] == operations

@@ -7,7 +7,7 @@ from attrs import evolve
 from tests.builders import an_entry
 from tests.forwarding import Failing
 from tests.golden import REPOSITORY, REPOSITORY_ID
-from tests.refusals import accepted, existing, message_of
+from tests.refusals import accepted, existing, message_of, the_refusal
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver
 
@@ -36,8 +36,7 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 async def test_an_organization_that_cannot_be_is_refused(
     world: World, name: str, slug: str | None, reason: str
 ) -> None:
-    refused = await world.operator.create_organization(name, slug=slug)
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(await world.operator.create_organization(name, slug=slug))
     assert (refused.message(), refused.field) == (reason, "name" if "needs a name" in reason else "slug")
 
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec import to_builtins
 from tests.forwarding import Forwarding
 from tests.performing import performer_over
-from tests.refusals import accepted, existing
+from tests.refusals import accepted, existing, the_refusal
 from tests.usecases.conftest import World
 from tests.usecases.test_generate import follow
 from tests.usecases.test_perform import perform_all as perform_without_sites
@@ -21,7 +21,6 @@ from contentsvc_core.content.brand_changes import BRAND_NAME_TAKEN
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
@@ -281,9 +280,8 @@ async def test_a_name_that_was_taken_meanwhile_fails_the_job(world: World) -> No
     ],
 )
 async def test_an_invalid_request_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:
-    refused = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
+    refused = the_refusal(await brand_generator(world).request(world.organization.id, name=name, website_url=url))
 
-    assert isinstance(refused, Refusal)
     assert refused.message().startswith(reason)
     assert await take(world) is None
 

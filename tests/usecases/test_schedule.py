@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from tests.forwarding import Forwarding
 from tests.golden import REPOSITORY, REPOSITORY_ID
-from tests.refusals import accepted, existing, message_of
+from tests.refusals import accepted, existing, message_of, the_refusal
 from tests.usecases.conftest import World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
@@ -19,7 +19,6 @@ from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Directory, Schedules
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.schedule import BATCH_SIZE, Scheduler
 from contentsvc_core.workflows.causes import Generation, Source
@@ -332,8 +331,7 @@ async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str
     }
     plan = planner(world)
 
-    refused = await plan.create(world.organization.id, CreateSchedule(**{**arguments, **fields}))
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(await plan.create(world.organization.id, CreateSchedule(**{**arguments, **fields})))
     assert (refused.message(), {refused.field}) == (reason, set(fields))
     assert await world.stores.schedules.all_of(world.organization.id) == []
     schedule = await planned(world)

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
-from tests.refusals import accepted, existing, message_of
+from tests.refusals import accepted, existing, message_of, the_refusal
 from tests.usecases.conftest import Between, World, a_brand
 from tests.usecases.test_schedule import planned, standing
 
@@ -255,8 +255,7 @@ async def test_an_invalid_trigger_is_refused(world: World, fields: dict[str, Any
     await world.connected("acme/buoy", 2, "github")
     owner, edit = world.organization.id, world.triggers
     arguments: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **fields}
-    refused = await edit.create(owner, CreateTrigger(**arguments))
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(await edit.create(owner, CreateTrigger(**arguments)))
     assert refused.message() == reason
     assert refused.field in fields
     assert message_of(await edit.change(owner, world.trigger.id, ChangeTrigger(**fields))) == reason

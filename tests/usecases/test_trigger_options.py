@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
-from tests.refusals import accepted, message_of
+from tests.refusals import accepted, message_of, the_refusal
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 from tests.usecases.test_schedule import Node, move_to, runs
@@ -140,8 +140,7 @@ async def test_a_trigger_is_for_all_repositories_or_for_named_ones(world: World)
         (CreateTrigger(), "needs a repository"),
         (CreateTrigger(repository_ids=[REPOSITORY_ID], all_repositories=True), "together with all repositories"),
     ):
-        refused = await create(organization, command)
-        assert isinstance(refused, Refusal)
+        refused = the_refusal(await create(organization, command))
         assert refused.field == "repository_ids"
         assert fault in message_of(refused)
     await changed(world, all_repositories=True)
@@ -155,10 +154,9 @@ async def test_a_trigger_is_for_all_repositories_or_for_named_ones(world: World)
 
 async def test_a_faulty_pattern_names_its_field(world: World) -> None:
     for field in ("branches", "tags", "paths", "scopes"):
-        refused = await world.triggers.change(
-            world.organization.id, world.trigger.id, ChangeTrigger(**{field: ("ok", "!")})
+        refused = the_refusal(
+            await world.triggers.change(world.organization.id, world.trigger.id, ChangeTrigger(**{field: ("ok", "!")}))
         )
-        assert isinstance(refused, Refusal)
         assert (refused.field, "empty pattern" in message_of(refused)) == (field, True)
 
 
