@@ -13,6 +13,7 @@ from contract_lanes import until_they_wait
 from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, Tenant, a_post, later, tenant
 from sqlalchemy import insert, update
 from sqlite_files import file_of
+from tests.refusals import existing
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, sql_stores
@@ -57,9 +58,7 @@ def asking(acme: Tenant, address: str, *, at: datetime = START, changelog_id: st
 
 
 def _digest(token: str) -> str:
-    digest = token_digest(token)
-    assert digest is not None
-    return digest
+    return existing(token_digest(token))
 
 
 async def requested(acme: Tenant, address: str, *, at: datetime = START, changelog_id: str | None = None) -> str:
@@ -109,8 +108,7 @@ async def test_a_subscriber_confirms_once_and_within_a_day(acme: Tenant) -> None
     assert [each.status for each in await subscribers.subscribers(acme.id)] == [SubscriberStatus.PENDING] * 2
     assert await subscribers.confirmed(acme.id) == {}
     assert await confirm(late, START + CONFIRM_WITHIN) is None
-    made = await confirm(token, later(minutes=1))
-    assert made is not None
+    made = existing(await confirm(token, later(minutes=1)))
     assert (made.address, made.status, made.confirmed_at) == (
         "ann@example.org",
         SubscriberStatus.CONFIRMED,

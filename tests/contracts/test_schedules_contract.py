@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, due, later, tenant
 from tests import builders
+from tests.refusals import existing
 
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
@@ -173,8 +174,7 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
 
 async def test_a_run_that_ended_at_firing_is_stored_unchanged(acme: Tenant) -> None:
     schedule = await added(acme.stores, acme.id)
-    created = schedule.firing(_SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id(""))
-    assert created is not None
+    created = existing(schedule.firing(_SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id("")))
 
     assert await acme.stores.schedules.fire(created)
     # Its runs stay.
@@ -199,8 +199,7 @@ async def test_a_firing_and_changes_at_once_lose_nothing(acme: Tenant) -> None:
         schedules.change(acme.id, schedule.id, lambda each, _: evolve(each, auto_publish=True)),
     )
 
-    current = await schedules.find(acme.id, schedule.id)
-    assert current is not None
+    current = existing(await schedules.find(acme.id, schedule.id))
     assert (current.due_at, current.last_slot, current.auto_publish) == (created.next_due_at, created.slot, True)
     assert await schedules.due(created.run.created_at, limit=9) == []
 
@@ -219,8 +218,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
 
     assert await directory.set_time_zone(acme.id, _TOKYO, START)
 
-    found = await directory.organization_of(acme.id)
-    assert found is not None
+    found = existing(await directory.organization_of(acme.id))
     assert found.time_zone == _TOKYO
     assert found in await directory.organizations()
     assert await schedules.all_of(acme.id) == [
@@ -248,8 +246,7 @@ async def _a_due_window(acme: Tenant) -> tuple[Automations[Trigger], Trigger, Fi
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
     await acme.stores.triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     assert daily.due_at is not None
-    created = daily.firing(daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id(""))
-    assert created is not None
+    created = existing(daily.firing(daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id("")))
     return acme.stores.triggers, evolve(daily, id=IDS.new_id("trg_"), event_types=("release",)), created
 
 
