@@ -18,7 +18,9 @@ from contentsvc_core.ports import (
     Triggers,
 )
 from contentsvc_core.usecases.briefs import Briefs
-from contentsvc_core.usecases.perform import Performer, ReadsPullRequests, ReadsSites
+from contentsvc_core.usecases.perform import Performer
+from contentsvc_core.usecases.pull_requests import PullRequestReader
+from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_core.values import nothing
 from contentsvc_core.workflows.runs import RunStatus
 
@@ -51,8 +53,8 @@ def performer_over(
     fallback: ContentWriter | None = None,
     renderer: MarkupRenderer | None = None,
     ledger: RunLedger | None = None,
-    sites: ReadsSites | None = None,
-    pull_requests: ReadsPullRequests | None = None,
+    sites: BrandReader | None = None,
+    pull_requests: PullRequestReader | None = None,
     ended: Callable[[RunStatus], None] = nothing,
 ) -> Performer:
     return Performer(

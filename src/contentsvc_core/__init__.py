@@ -213,12 +213,11 @@ if TYPE_CHECKING:
     from contentsvc_core.usecases.operate import IssuedKey as IssuedKey
     from contentsvc_core.usecases.operate import Operator as Operator
     from contentsvc_core.usecases.perform import Performer as Performer
-    from contentsvc_core.usecases.perform import ReadsPullRequests as ReadsPullRequests
-    from contentsvc_core.usecases.perform import ReadsSites as ReadsSites
     from contentsvc_core.usecases.plan import Planner as Planner
     from contentsvc_core.usecases.preview_style import StylePreview as StylePreview
     from contentsvc_core.usecases.preview_style import StylePreviews as StylePreviews
     from contentsvc_core.usecases.publicize import ChangelogEditor as ChangelogEditor
+    from contentsvc_core.usecases.pull_requests import PullRequestReader as PullRequestReader
     from contentsvc_core.usecases.read_site import BrandGenerator as BrandGenerator
     from contentsvc_core.usecases.read_site import BrandReader as BrandReader
     from contentsvc_core.usecases.receive import Lookup as Lookup

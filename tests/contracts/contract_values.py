@@ -9,6 +9,7 @@ from typing import Final, Protocol, final
 from attrs import evolve, frozen
 from tests import builders
 from tests.builders import a_release
+from tests.refusals import existing
 
 from contentsvc_core import ports
 from contentsvc_core.content.posts import Post
@@ -149,14 +150,10 @@ class Tenant:
         )
 
     async def hook(self, now: datetime = START) -> HookConfiguration:
-        endpoint = await self.stores.deliveries.configuration(self.address, now)
-        assert endpoint is not None
-        return endpoint
+        return existing(await self.stores.deliveries.configuration(self.address, now))
 
     async def decided(self, outcome: Outcome, at: datetime = START) -> Settlement:
-        settling = settlement(outcome, await self.hook(), at=at, new_id=IDS.new_id)
-        assert settling is not None
-        return settling
+        return existing(settlement(outcome, await self.hook(), at=at, new_id=IDS.new_id))
 
     async def processed(self, delivery_id: str, event: Event | None = None, at: datetime = START) -> Settlement:
         outcome = Processed(

@@ -8,6 +8,7 @@ from contract_values import IDS, RotatingSealer, Tenant, a_trigger, later, tenan
 from sqlalchemy import update
 from test_schedules_contract import a_schedule
 from tests import builders
+from tests.refusals import accepted, existing
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.automation import brand_identities
@@ -28,9 +29,7 @@ def a_brand(organization_id: str, name: str = "Lighthouse", **changes: Any) -> B
 
 
 async def added(acme: Tenant, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
-    brand = await acme.stores.brands.add(a_brand(acme.id, name, **changes))
-    assert isinstance(brand, BrandIdentity)
-    return brand
+    return accepted(await acme.stores.brands.add(a_brand(acme.id, name, **changes)))
 
 
 async def test_an_unreadable_identity_fails_its_own_organization_alone(database: Database) -> None:
@@ -87,8 +86,7 @@ async def test_a_run_leaves_its_identity_as_it_ends_or_none_at_all(acme: Tenant)
     brands, ledger = acme.stores.brands, acme.stores.ledger
     first, second, third = [await acme.taken() for _ in range(3)]
 
-    brand = await brands.complete(first, a_brand(acme.id))
-    assert isinstance(brand, BrandIdentity)
+    brand = existing(accepted(await brands.complete(first, a_brand(acme.id))))
     assert await brands.identities(acme.id) == [brand]
     # The run has ended: no process changes it, including the one that took it.
     assert await brands.complete(first, a_brand(acme.id, "Other")) is None

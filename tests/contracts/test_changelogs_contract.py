@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, tenant
+from tests.refusals import existing
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.changelogs import (
@@ -117,8 +118,7 @@ async def test_every_change_of_public_content_raises_the_revision_at_any_clock(a
     own, zenith = of(acme, is_public=True), await tenant(acme.stores, "zenith")
 
     async def counted() -> int:
-        found = await changelogs.of(acme.id)
-        assert found is not None
+        found = existing(await changelogs.of(acme.id))
         return found.revision
 
     assert await changelogs.save(own) is None
@@ -296,8 +296,7 @@ async def test_changes_at_once_are_all_counted(acme: Tenant) -> None:
     own = of(acme, is_public=True)
     assert await changelogs.save(own) is None
     posts = [await written(acme) for _ in range(6)]
-    before = await changelogs.of(acme.id)
-    assert before is not None
+    before = existing(await changelogs.of(acme.id))
 
     done = await asyncio.gather(
         *(library.change(evolve(post, title="n", updated_at=later(hours=1)), unchanged_since=START) for post in posts),
@@ -305,8 +304,7 @@ async def test_changes_at_once_are_all_counted(acme: Tenant) -> None:
     )
 
     assert done == [True] * 6 + [None] * 4
-    after = await changelogs.of(acme.id)
-    assert after is not None
+    after = existing(await changelogs.of(acme.id))
     assert after.revision == before.revision + 10
 
 
@@ -382,20 +380,17 @@ async def test_a_picture_is_kept_beside_its_changelog_and_counts_as_a_change(acm
     for each in (logo, icon, evolve(logo, content=b"other")):
         await changelogs.put_image(created, each.mark.kind, each, later(hours=1))
 
-    found = await changelogs.of(acme.id)
-    assert found is not None
+    found = existing(await changelogs.of(acme.id))
     assert (found.images, found.revision, found.updated_at) == ((icon.mark, mark), 3, later(hours=1))
     # Other changes do not affect them.
     assert await changelogs.save(of(acme, title="Lamps")) is None
-    found = await changelogs.of(acme.id)
-    assert found is not None
+    found = existing(await changelogs.of(acme.id))
     assert (found.title, found.images) == ("Lamps", (icon.mark, mark))
     assert await changelogs.image(found, ImageKind.LOGO) == evolve(logo, content=b"other")
     assert await changelogs.image(found, ImageKind.CARD) is None
     await changelogs.put_image(found, ImageKind.LOGO, None, later(hours=2))
     assert await changelogs.image(evolve(found, images=()), ImageKind.LOGO) is None
-    found = await changelogs.of(acme.id)
-    assert found is not None
+    found = existing(await changelogs.of(acme.id))
     assert found.images == (icon.mark,)
 
 
@@ -470,8 +465,7 @@ async def test_a_post_has_a_path_from_its_publication_and_keeps_its_old_paths(ac
     assert await path(lamp) == f"{month}/a-door"
     # The old path redirects to the post, and no other post gets it; it can become the post's path again.
     for each in (f"{month}/a-door", f"{month}/a-lamp"):
-        found = await changelogs.at_path(all_, each)
-        assert found is not None
+        found = existing(await changelogs.at_path(all_, each))
         assert found == renamed
         assert found.path == f"{month}/a-door"
     assert await path(await written(acme, title="A lamp")) == f"{month}/a-lamp-4"

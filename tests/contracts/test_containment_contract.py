@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, a_post, later, push, release, take, tenant
+from tests.refusals import existing
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.changelogs import Exposure, PublicChangelog
@@ -62,15 +63,13 @@ async def listed(acme: Tenant) -> list[str]:
 
 
 async def container(acme: Tenant, post: Post) -> str | None:
-    found = await acme.stores.posts.post(acme.id, post.id)
-    assert found is not None
+    found = existing(await acme.stores.posts.post(acme.id, post.id))
     assert found == evolve(post, contained_in=found.contained_in, updated_at=found.updated_at, status=found.status)
     return found.contained_in
 
 
 async def moved(acme: Tenant, post: Post, status: PostStatus) -> None:
-    current = await acme.stores.posts.post(acme.id, post.id)
-    assert current is not None
+    current = existing(await acme.stores.posts.post(acme.id, post.id))
     changed = evolve(current, status=status, updated_at=current.updated_at + (later(seconds=1) - START))
     assert await acme.stores.posts.change(changed, unchanged_since=current.updated_at)
 

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from attrs import evolve
 from contract_values import CHECKING, IDS, REFUSED, Tenant, later, push, release, tenant
+from tests.refusals import existing
 
 from contentsvc_core.webhooks.outcomes import Processed
 from contentsvc_core.webhooks.settlement import Claim, Settled, Settlement, settlement
@@ -62,8 +63,7 @@ async def test_concurrent_hooks_of_one_event_share_one_context_record(acme: Tena
 
     assert await asyncio.gather(*map(acme.stores.deliveries.settle, settlements)) == [Settled.AS_DECIDED] * 12
     assert (await acme.left()).counts == (1 + 8, 24 + 16, 12 + 8)
-    first = settling[0].context
-    assert first is not None
+    first = existing(settling[0].context)
     record = await acme.stores.contexts.record(acme.id, first.custom_id)
     assert record == evolve(first, event=push("feat: 11 lamps"))
 
@@ -82,10 +82,9 @@ async def test_deliveries_that_are_nearly_alike_keep_the_values_in_which_they_di
             repository=repository.full_name if number % 4 else "acme/renamed",
         )
         note = "" if number % 5 else "3 earlier failures were not logged"
-        made = settlement(
-            outcome, hook, at=later(seconds=number), new_id=IDS.new_id, note=note, replayed=number % 7 == 6
+        made = existing(
+            settlement(outcome, hook, at=later(seconds=number), new_id=IDS.new_id, note=note, replayed=number % 7 == 6)
         )
-        assert made is not None
         # A filter leaves a trigger out; a context record may be older than its delivery.
         if number % 8 == 3:
             return evolve(made, started=made.started[1:], context_at=later(seconds=-number))

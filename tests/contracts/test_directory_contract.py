@@ -8,6 +8,7 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, SECRET, RotatingSealer, Stores, Tenant, a_trigger, an_integration, later, tenant
 from sqlalchemy import update
+from tests.refusals import existing
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.directory import organizations
@@ -21,9 +22,8 @@ from contentsvc_core.workflows.triggers import DUPLICATE_TRIGGER, UNKNOWN_TRIGGE
 
 
 async def test_an_endpoint_is_all_that_a_delivery_is_decided_on(acme: Tenant) -> None:
-    hook = await acme.stores.deliveries.configuration(acme.address, START)
+    hook = existing(await acme.stores.deliveries.configuration(acme.address, START))
 
-    assert hook is not None
     assert hook == HookConfiguration(
         address=acme.address,
         enabled=True,
@@ -262,14 +262,12 @@ async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version
     version, style = (await acme.hook()).version, HouseStyle({"hide": ["docs ✓"], "headings": {"added": "New"}})
 
     assert await directory.set_house_style(acme.id, style)
-    found = await directory.organization_of(acme.id)
-    assert found is not None
+    found = existing(await directory.organization_of(acme.id))
     assert found.house_style == style
     assert await directory.organization(found.slug) == found
     assert found in await directory.organizations()
     assert (await acme.hook()).version == version
-    other = await directory.organization_of(zenith.id)
-    assert other is not None
+    other = existing(await directory.organization_of(zenith.id))
     assert other.house_style is None
 
     assert await directory.set_house_style(acme.id, None)

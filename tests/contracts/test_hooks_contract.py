@@ -8,6 +8,7 @@ from attrs import evolve
 from contract_values import IDS, SECRET, Tenant, a_trigger, an_integration, later, tenant
 from tests import builders
 from tests.builders import an_entry
+from tests.refusals import existing
 
 from contentsvc_core.code_hosts import HookAccess
 from contentsvc_core.errors import Unstorable
@@ -41,8 +42,7 @@ async def test_a_replaced_secret_explains_refusals_after_its_end_until_it_is_swe
     assert await rotate(acme, "second", at=0, until=60)
     assert (await acme.hook(later(seconds=59))).former_secrets == ()
     assert (await acme.hook(later(seconds=60))).former_secrets == (SECRET,)
-    recalled = await acme.stores.deliveries.configuration(acme.address, later(seconds=60), allow_cached=True)
-    assert recalled is not None
+    recalled = existing(await acme.stores.deliveries.configuration(acme.address, later(seconds=60), allow_cached=True))
     assert (recalled.secrets, recalled.former_secrets) == (("second",), (SECRET,))
 
     # Only the replaced secret is kept, even if it ends at once.
@@ -205,8 +205,7 @@ async def test_a_removed_repository_can_be_connected_again(acme: Tenant) -> None
     assert await directory.add_integration(again, "new")
 
     assert await directory.integrations(acme.id) == [again]
-    found = await acme.stores.deliveries.configuration(evolve(acme.address, integration_id=again.id), START)
-    assert found is not None
+    found = existing(await acme.stores.deliveries.configuration(evolve(acme.address, integration_id=again.id), START))
     assert (found.secrets, found.repository) == (("new",), Belonging.THIS_INTEGRATION)
     # Pending runs are performed or skipped, as their trigger demands.
     assert [trigger.enabled for trigger in await triggers.all_of(acme.id)] == [False, False]

@@ -10,6 +10,7 @@ from contract_values import CHECKING, IDS, Tenant, a_post, in_batches, later, pu
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.builders import an_entry
+from tests.refusals import existing
 
 from contentsvc_core.journal import (
     Direction,
@@ -328,15 +329,13 @@ async def test_runs_and_the_entry_that_they_came_with_lead_to_each_other(acme: T
 
 async def test_a_run_is_found_by_its_log_entry_in_its_current_state(acme: Tenant) -> None:
     run = await acme.taken(at=later(hours=1))
-    log_id = await acme.stores.run_lists.log_of(acme.id, run)
-    assert log_id is not None
+    log_id = existing(await acme.stores.run_lists.log_of(acme.id, run))
 
     assert listed_run(run) in await acme.stores.run_lists.runs_of(acme.id, log_id)
     # After a retry, days later, it is still the run of that delivery.
     await acme.stores.ledger.end(run, RunStatus.FAILED, "the writer was away")
     assert await acme.stores.ledger.restart(acme.id, run.id, due_at=later(days=3))
-    stored = await acme.stores.run_lists.run(acme.id, run.id)
-    assert stored is not None
+    stored = existing(await acme.stores.run_lists.run(acme.id, run.id))
     assert stored.status is RunStatus.PENDING
     assert stored in await acme.stores.run_lists.runs_of(acme.id, log_id)
     assert await acme.stores.run_lists.log_of(acme.id, stored) == log_id
@@ -391,8 +390,7 @@ async def test_a_row_of_the_log_has_the_first_post_of_its_delivery(acme: Tenant)
         }
 
     assert await found() == {"d-1": ResultingPost(posts[0].id, "first post"), "d-2": None}
-    listed = await acme.stores.read_model.entry(acme.id, settling.log.id)
-    assert listed is not None
+    listed = existing(await acme.stores.read_model.entry(acme.id, settling.log.id))
     assert listed.post == ResultingPost(posts[0].id, "first post")
     await acme.stores.posts.remove(acme.id, posts[0].id)
     assert (await found())["d-1"] == ResultingPost(posts[1].id, "second post")

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from attrs import evolve
 from contract_values import IDS, Tenant, a_post, due, later, take, tenant
+from tests.refusals import existing
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow, window_at
@@ -90,8 +91,7 @@ async def test_events_are_kept_in_the_order_of_their_noting_each_once(acme: Tena
     await acme.stores.jobs.note([sooner, later_one])
     await acme.stores.jobs.note([])
 
-    found = await acme.stores.jobs.job(acme.id, job.id)
-    assert found is not None
+    found = existing(await acme.stores.jobs.job(acme.id, job.id))
     assert found.events == (*job.events, later_one, sooner)
 
 
@@ -103,8 +103,7 @@ async def test_a_job_shows_the_current_state_of_its_run(acme: Tenant) -> None:
 
     assert await acme.stores.ledger.complete(run, post, once=None) is Completion.COMPLETED
 
-    found = await acme.stores.jobs.job(acme.id, job.id)
-    assert found is not None
+    found = existing(await acme.stores.jobs.job(acme.id, job.id))
     assert (found.run.status, found.run.post_id) == (RunStatus.COMPLETED, post.id)
 
 

@@ -13,10 +13,12 @@ from contract_lanes import until_they_wait
 from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, Tenant, a_post, later, tenant
 from sqlalchemy import insert, update
 from sqlite_files import file_of
+from tests.refusals import existing
 from tests.statements import statements
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.mailing import mails, subscribers
+from contentsvc_core.access.sessions import TOKEN_LENGTH, token_digest
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.content.public.changelogs import PublicChangelog, first_id
 from contentsvc_core.errors import UnreadableRow
@@ -24,13 +26,11 @@ from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.subscribers import (
     CONFIRM_WITHIN,
     RESEND_AFTER,
-    TOKEN_LENGTH,
     LeasedMail,
     MailKind,
     MailOutcome,
     Subscriber,
     SubscriberStatus,
-    token_digest,
 )
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.runs import Completion
@@ -58,9 +58,7 @@ def asking(acme: Tenant, address: str, *, at: datetime = START, changelog_id: st
 
 
 def _digest(token: str) -> str:
-    digest = token_digest(token)
-    assert digest is not None
-    return digest
+    return existing(token_digest(token))
 
 
 async def requested(acme: Tenant, address: str, *, at: datetime = START, changelog_id: str | None = None) -> str:
@@ -110,8 +108,7 @@ async def test_a_subscriber_confirms_once_and_within_a_day(acme: Tenant) -> None
     assert [each.status for each in await subscribers.subscribers(acme.id)] == [SubscriberStatus.PENDING] * 2
     assert await subscribers.confirmed(acme.id) == {}
     assert await confirm(late, START + CONFIRM_WITHIN) is None
-    made = await confirm(token, later(minutes=1))
-    assert made is not None
+    made = existing(await confirm(token, later(minutes=1)))
     assert (made.address, made.status, made.confirmed_at) == (
         "ann@example.org",
         SubscriberStatus.CONFIRMED,

@@ -7,16 +7,18 @@ import pytest
 from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, Tenant, later, tenant
 from sqlalchemy import update
 from test_webhook_endpoints_contract import added
+from tests.refusals import existing
 
 from contentsvc_adapters.sql import Database, sql_stores
 from contentsvc_adapters.sql.schema.outgoing import recipients
+from contentsvc_core.access.sessions import token_digest
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.messages import Message, message_for_confirmation, message_for_test
 from contentsvc_core.outgoing.recipients import Addressee, Recipient, RecipientStatus
-from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN, token_digest
+from contentsvc_core.outgoing.subscribers import CONFIRM_WITHIN
 from contentsvc_core.testing import START
-from contentsvc_core.usecases.subscribe import mint
+from contentsvc_core.usecases.authenticate import mint
 
 pytestmark = pytest.mark.usefixtures("shared_clock")
 _LEASE: Final = timedelta(minutes=1)
@@ -47,19 +49,16 @@ async def asked(acme: Tenant, endpoint: WebhookEndpoint, address: str, *, at: da
 
 
 def digest_of(token: str) -> str:
-    digest = token_digest(token)
-    assert digest is not None
-    return digest
+    return existing(token_digest(token))
 
 
 async def confirmed(acme: Tenant, endpoint: WebhookEndpoint, address: str) -> str:
     """Confirm an address; return its new token."""
     token, _ = await asked(acme, endpoint, address)
     new, digest = mint(IDS)
-    found = await acme.stores.recipients.confirm(
-        digest_of(token), at=later(minutes=1), new_digest=digest, new_token=new
+    existing(
+        await acme.stores.recipients.confirm(digest_of(token), at=later(minutes=1), new_digest=digest, new_token=new)
     )
-    assert found is not None
     return new
 
 
@@ -137,8 +136,7 @@ async def test_a_removed_address_stays_removed_until_its_owner_returns(acme: Ten
     recipients = acme.stores.recipients
 
     for each in (token, waiting):
-        left = await recipients.leave(digest_of(each))
-        assert left is not None
+        left = existing(await recipients.leave(digest_of(each)))
         assert (left.status, left.confirmed_at) == (RecipientStatus.REMOVED, None)
     assert await recipients.leave("0" * 64) is None
     _, message = await asked(acme, endpoint, _ANN, at=later(days=2))
@@ -146,8 +144,7 @@ async def test_a_removed_address_stays_removed_until_its_owner_returns(acme: Ten
     assert await recipients.forget(acme.id, used=()) == 0
     assert await recipients.sweep(before=later(days=9), limit=9) == 0
     new, digest = mint(IDS)
-    back = await recipients.confirm(digest_of(token), at=later(days=9), new_digest=digest, new_token=new)
-    assert back is not None
+    back = existing(await recipients.confirm(digest_of(token), at=later(days=9), new_digest=digest, new_token=new))
     # Links in earlier mails still work.
     assert (back.status, back.digest) == (RecipientStatus.CONFIRMED, digest_of(token))
     assert await recipients.leave(digest_of(token)) is not None

@@ -10,6 +10,7 @@ import pytest
 from attrs import evolve
 from contract_values import IDS, Stores, Tenant, due, later, tenant
 from tests import builders
+from tests.refusals import existing
 
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
@@ -18,7 +19,6 @@ from contentsvc_core.errors import Unstorable
 from contentsvc_core.ports import Automations
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.automations import DueAutomation, Firing
-from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.runs import RunStatus
@@ -27,7 +27,6 @@ from contentsvc_core.workflows.schedules import (
     Schedule,
     changed,
     disabled,
-    firing,
 )
 from contentsvc_core.workflows.slots import Cron, Frequency, next_slot
 from contentsvc_core.workflows.triggers import Trigger, collecting, window_end
@@ -50,7 +49,7 @@ def a_schedule(organization_id: str, **fields: Any) -> Schedule:
 
 
 def a_firing(schedule: Schedule, *sources: Source, late: timedelta = timedelta()) -> Firing:
-    created = firing(schedule, _SLOT + late, DEFAULT_ZONE, sources=sources or (_SOURCE,), run_id=IDS.new_id(""))
+    created = schedule.firing(_SLOT + late, DEFAULT_ZONE, sources=sources or (_SOURCE,), run_id=IDS.new_id(""))
     assert created is not None
     return created
 
@@ -175,8 +174,7 @@ async def test_a_schedule_changed_meanwhile_does_not_fire(acme: Tenant) -> None:
 
 async def test_a_run_that_ended_at_firing_is_stored_unchanged(acme: Tenant) -> None:
     schedule = await added(acme.stores, acme.id)
-    created = firing(schedule, _SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id(""))
-    assert created is not None
+    created = existing(schedule.firing(_SLOT, DEFAULT_ZONE, sources=(), run_id=IDS.new_id("")))
 
     assert await acme.stores.schedules.fire(created)
     # Its runs stay.
@@ -201,8 +199,7 @@ async def test_a_firing_and_changes_at_once_lose_nothing(acme: Tenant) -> None:
         schedules.change(acme.id, schedule.id, lambda each, _: evolve(each, auto_publish=True)),
     )
 
-    current = await schedules.find(acme.id, schedule.id)
-    assert current is not None
+    current = existing(await schedules.find(acme.id, schedule.id))
     assert (current.due_at, current.last_slot, current.auto_publish) == (created.next_due_at, created.slot, True)
     assert await schedules.due(created.run.created_at, limit=9) == []
 
@@ -221,8 +218,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
 
     assert await directory.set_time_zone(acme.id, _TOKYO, START)
 
-    found = await directory.organization_of(acme.id)
-    assert found is not None
+    found = existing(await directory.organization_of(acme.id))
     assert found.time_zone == _TOKYO
     assert found in await directory.organizations()
     assert await schedules.all_of(acme.id) == [
@@ -250,8 +246,7 @@ async def _a_due_window(acme: Tenant) -> tuple[Automations[Trigger], Trigger, Fi
     daily = collecting(evolve(acme.triggers[0], options=TriggerOptions(batch=Batch.DAILY)), START, DEFAULT_ZONE)
     await acme.stores.triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     assert daily.due_at is not None
-    created = batch_firing(daily, daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id(""))
-    assert created is not None
+    created = existing(daily.firing(daily.due_at, DEFAULT_ZONE, sources=[_SOURCE], run_id=IDS.new_id("")))
     return acme.stores.triggers, evolve(daily, id=IDS.new_id("trg_"), event_types=("release",)), created
 
 

@@ -15,6 +15,7 @@ from contract_values import IDS, SECRET, Left, RotatingSealer, Tenant, later, te
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlite_files import file_of
+from tests.refusals import existing
 
 from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrade
 from contentsvc_adapters.sql.dialects import checkpoints
@@ -170,8 +171,7 @@ async def test_an_unreadable_secret_is_replaced_by_a_rotation(database: Database
     assert await acme.stores.hooks.rotate_secret(acme.id, acme.integration.id, "new", at=START, overlap_until=until)
     assert await acme.stores.endpoints.rotate(acme.id, endpoint.id, "new", overlap_until=until) is not None
 
-    hook = await acme.stores.deliveries.configuration(acme.address, START)
-    assert hook is not None
+    hook = existing(await acme.stores.deliveries.configuration(acme.address, START))
     assert hook.secrets == ("new",)
 
 
@@ -184,16 +184,14 @@ async def test_an_unreadable_secret_is_counted_and_others_verify(database: Datab
         )
     )
 
-    hook = await acme.stores.deliveries.configuration(acme.address, START)
-    assert hook is not None
+    hook = existing(await acme.stores.deliveries.configuration(acme.address, START))
     assert (hook.secrets, hook.unreadable) == (("another",), 1)
 
     # It is not cached: every read tries again.
     await database.write(
         lambda connection: connection.execute(text("DELETE FROM webhook_secrets WHERE sealed = 'x:y'"))
     )
-    hook = await acme.stores.deliveries.configuration(acme.address, START, allow_cached=True)
-    assert hook is not None
+    hook = existing(await acme.stores.deliveries.configuration(acme.address, START, allow_cached=True))
     assert hook.unreadable == 0
 
 

@@ -8,6 +8,7 @@ from attrs import evolve
 from contract_values import EXECUTOR, IDS, RotatingSealer, Tenant, later, push, release, take, tenant
 from sqlalchemy import update
 from tests import sqlite
+from tests.refusals import accepted, existing
 
 from contentsvc_adapters.sql import Database, SqlStores, sql_stores
 from contentsvc_adapters.sql.schema.deliveries import events
@@ -17,7 +18,6 @@ from contentsvc_core.events.summaries import EventSummary
 from contentsvc_core.journal import ListedEntry, LogEntry, LogQuery, listed_entry
 from contentsvc_core.lists.pagination import PageRequest
 from contentsvc_core.read_model import LogSearch
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.webhooks.settlement import Settlement
 from contentsvc_core.workflows.causes import Delivered
 from contentsvc_core.workflows.runs import ListedRun, RunStatus, WorkflowRun, listed_run
@@ -121,8 +121,7 @@ async def test_the_whole_event_of_a_run_is_read_up_to_a_bound(acme: Tenant) -> N
 
 
 async def _page(acme: Tenant, request: PageRequest, max_bytes: int) -> list[LogEntry]:
-    page = await acme.stores.journal.page(acme.id, LogQuery(), request, max_bytes=max_bytes)
-    assert not isinstance(page, Refusal)
+    page = accepted(await acme.stores.journal.page(acme.id, LogQuery(), request, max_bytes=max_bytes))
     return list(page[0])
 
 
@@ -149,8 +148,7 @@ async def test_a_payload_that_is_no_event_counts_too(acme: Tenant) -> None:
 
     assert [entry.detail for entry in await _page(acme, PageRequest(limit=10), 5_000)] == [None, log.detail]
     assert await acme.stores.journal.entry(acme.id, noted.id) == noted
-    bounded = await acme.stores.journal.entry(acme.id, noted.id, max_bytes=5_000)
-    assert bounded is not None
+    bounded = existing(await acme.stores.journal.entry(acme.id, noted.id, max_bytes=5_000))
     assert bounded.left_out > _LARGE
     assert evolve(bounded, detail=noted.detail, left_out=0) == noted
     assert await acme.stores.journal.entry(acme.id, log.id, max_bytes=5_000) == log
@@ -189,8 +187,7 @@ async def test_a_large_event_that_cannot_be_read_fails_its_runs_and_no_others(ac
     taken = await take(acme.stores, [run.id for run in (*broken.runs, *large.runs)])
 
     assert [run.id for run in taken] == [run.id for run in large.runs]
-    failed = await acme.stores.run_lists.run(acme.id, broken.runs[0].id)
-    assert failed is not None
+    failed = existing(await acme.stores.run_lists.run(acme.id, broken.runs[0].id))
     assert (failed.status, "cannot be read" in (failed.error or "")) == (RunStatus.FAILED, True)
 
 

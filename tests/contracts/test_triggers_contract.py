@@ -8,7 +8,6 @@ from contract_values import IDS, Tenant, a_trigger, an_integration, later
 from contentsvc_core.content.windows import LookbackWindow
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.settlement import Settled
-from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.triggers import ANY_SOURCE, Trigger, collecting
@@ -76,9 +75,7 @@ async def test_a_window_becomes_one_run_and_no_decision_on_a_delivery_depends_on
     assert daily.due_at is not None
     settling = await acme.processed("d-1")
     source = Source(provider="codehost", repository_id=1, full_name="acme/lighthouse")
-    rivals = [
-        batch_firing(daily, daily.due_at, DEFAULT_ZONE, sources=[source], run_id=IDS.new_id("")) for _ in range(8)
-    ]
+    rivals = [daily.firing(daily.due_at, DEFAULT_ZONE, sources=[source], run_id=IDS.new_id("")) for _ in range(8)]
 
     fired = await asyncio.gather(*(triggers.fire(each) for each in rivals if each is not None))
 

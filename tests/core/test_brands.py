@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from msgspec import to_builtins
 from tests.builders import a_brand
-from tests.refusals import message_of
+from tests.refusals import accepted, message_of, the_refusal
 
 from contentsvc_core.content.brand import BrandBody, BrandIdentity, ToneProfile, no_such_brand
 from contentsvc_core.content.brand_changes import (
@@ -40,14 +40,12 @@ OPTIONAL: Final = (
 
 
 def changed(brand: BrandIdentity = BRAND, /, **changes: Any) -> BrandIdentity | Refusal:
-    change = read_brand_change(changes, at=LATER)
-    assert isinstance(change, BrandChange), change
+    change = accepted(read_brand_change(changes, at=LATER))
     return change.of(brand)
 
 
 def refused(**changes: Any) -> str:
-    change = read_brand_change(changes, at=LATER)
-    assert isinstance(change, Refusal), change
+    change = the_refusal(read_brand_change(changes, at=LATER))
     return change.message()
 
 
@@ -91,9 +89,8 @@ def test_an_optional_text_is_given_or_taken_away(attribute: str, wire: str) -> N
     ],
 )
 def test_a_long_text_keeps_its_lines_and_any_other_is_one(attribute: str, long: bool) -> None:
-    changes = changed(**{attribute: " one\r\ntwo\rthree\nfour\0 "})
+    changes = accepted(changed(**{attribute: " one\r\ntwo\rthree\nfour\0 "}))
 
-    assert isinstance(changes, BrandIdentity)
     assert getattr(changes, attribute) == ("one\ntwo\nthree\nfour\ufffd" if long else "one two three four\ufffd")
 
 
@@ -129,8 +126,7 @@ def test_one_identity_is_the_default_until_another_one_is_made_it() -> None:
     assert changed(is_default=False) == evolve(BRAND, updated_at=LATER)
     former = evolve(default, id="bi_2", name="Former")
     for is_default, brands in ((True, [evolve(former, is_default=False)]), (False, [])):
-        change = read_brand_change({"is_default": is_default}, at=LATER)
-        assert isinstance(change, BrandChange)
+        change = accepted(read_brand_change({"is_default": is_default}, at=LATER))
         made = evolve(BRAND, is_default=is_default, updated_at=LATER)
         assert change_brand([BRAND, former], BRAND.id, change) == [*brands, made]
 

@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.core.test_public_changelog import OFF, POST
-from tests.refusals import message_of
+from tests.refusals import accepted, message_of
 
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_core.content.brand import ToneProfile
@@ -212,9 +212,8 @@ def webp(kind: bytes, tail: bytes) -> bytes:
     ],
 )
 def test_a_picture_is_known_by_its_own_bytes(content: bytes, media_type: str) -> None:
-    image = read_image(ImageKind.LOGO, content)
+    image = accepted(read_image(ImageKind.LOGO, content))
 
-    assert isinstance(image, Image)
     assert (image.mark.media_type, image.mark.width, image.mark.height) == (media_type, 64, 32)
     assert image.content == content
     assert image.mark.digest == sha256(content).hexdigest()[:16]

@@ -5,10 +5,9 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 from msgspec import UNSET, Meta, structs
-from tests.refusals import message_of
+from tests.refusals import message_of, the_refusal
 
 from contentsvc_core.commands import Command, changes_of, describe, read_command, values_of
-from contentsvc_core.refusals import Refusal
 
 
 class Light(Command, frozen=True, kw_only=True):
@@ -54,9 +53,8 @@ def test_a_command_is_read_from_texts_and_from_values_that_are_ready() -> None:
     [({"lamp_name": "123456789"}, "lamp_name"), ({"lamp_name": "a", "shades": ["b", 1]}, "shades"), ({}, "lamp_name")],
 )
 def test_a_command_that_cannot_be_read_names_the_field(values: dict[str, object], field: str) -> None:
-    refused = read_command(Light, values)
+    refused = the_refusal(read_command(Light, values))
 
-    assert isinstance(refused, Refusal)
     assert refused.field == field
     assert message_of(refused)
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.golden_text import check_text
+from tests.refusals import existing
 
 from contentsvc_core import (
     Belonging,
@@ -70,8 +71,7 @@ def entry(delivery: Delivery, known: HookConfiguration, fault: Fault | None = No
     """Return the log entry of a delivery, as the receiver creates it."""
     admission = rejected(delivery, fault, "no") if fault else admit(delivery, known)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
-    settling = settlement(outcome, known, at=START, new_id=CountingIds().new_id)
-    assert settling is not None
+    settling = existing(settlement(outcome, known, at=START, new_id=CountingIds().new_id))
     log = settling.log
     if log.status is LogStatus.FAILED:
         return evolve(log, received=examine(delivery, known, source="192.0.2.7", is_complete=True))
@@ -111,8 +111,7 @@ def test_a_shared_token_covers_no_body_and_may_be_the_previous_one() -> None:
 
 
 def described(name: str, line: LogEntry, known: IntegrationFacts | None = None) -> str:
-    found = diagnose(line, known)
-    assert found is not None
+    found = existing(diagnose(line, known))
     command = command_of(found, "int_1") or "-"
     what = f"{name}: {found.cause.wire} ({found.cause.word}), {found.remedy.value}, {command}"
     return f"{what}\n  {found.sentence}\n  {found.advice}\n"
@@ -226,11 +225,9 @@ def test_an_integration_fails_when_its_newest_deliveries_are_refused() -> None:
 def test_the_dominant_cause_is_the_most_frequent_one() -> None:
     refused, _ = refused_and_accepted()
     unsigned = entry(sent(), hook())
-    found = health_of([unsigned, refused, refused]).diagnosis
-    assert found is not None
+    found = existing(health_of([unsigned, refused, refused]).diagnosis)
     assert found.cause is DiagnosisCause.WRONG_SECRET
-    newest = health_of([unsigned, refused]).diagnosis
-    assert newest is not None
+    newest = existing(health_of([unsigned, refused]).diagnosis)
     assert newest.cause is DiagnosisCause.NO_SIGNATURE
 
 

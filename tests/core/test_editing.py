@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 from tests.builders import a_post
-from tests.refusals import message_of
+from tests.refusals import accepted, existing, message_of
 
 from contentsvc_core import PostStatus
 from contentsvc_core.content.editing import CreatePost, changed_post, due_post, entity_tag, new_post, post_fault
@@ -25,9 +25,8 @@ def changed(post: Post, *, at: datetime = LATER, content: str = "<p>", **values:
 
 @pytest.mark.parametrize("step", [timedelta(), timedelta(milliseconds=1), timedelta(hours=-1)])
 def test_a_change_is_later_than_the_previous_one_at_any_clock(step: timedelta) -> None:
-    created = changed(POST, title="Beams", at=START + step)
+    created = accepted(changed(POST, title="Beams", at=START + step))
 
-    assert isinstance(created, Post)
     assert created.updated_at == START + timedelta(milliseconds=1)
 
 
@@ -73,16 +72,14 @@ class TestScheduling:
 
     def test_a_draft_is_scheduled_and_its_text_may_change(self) -> None:
         assert changed(POST, publish_at="2026-01-01T02:00Z") == evolve(self.SCHEDULED, content="<p>", updated_at=LATER)
-        retitled = changed(self.SCHEDULED, title="Beams")
-        assert isinstance(retitled, Post)
+        retitled = accepted(changed(self.SCHEDULED, title="Beams"))
         assert retitled.publish_at == self.AT
 
     @pytest.mark.parametrize(
         "values", [{"publish_at": None}, {"status": PostStatus.DRAFT}, {"status": PostStatus.PUBLISHED}]
     )
     def test_a_cleared_time_a_withdrawal_and_a_publication_end_the_schedule(self, values: dict[str, Any]) -> None:
-        created = changed(self.SCHEDULED, **values)
-        assert isinstance(created, Post)
+        created = accepted(changed(self.SCHEDULED, **values))
         assert created.publish_at is None
 
     def test_a_time_that_has_passed_and_a_published_post_are_refused(self) -> None:
@@ -103,13 +100,10 @@ class TestScheduling:
 
     def test_a_post_without_events_happens_when_it_is_first_published(self) -> None:
         by_hand = evolve(self.SCHEDULED, source_metadata={"writer": BY_HAND})
-        published = due_post(by_hand, self.AT)
-        assert published is not None
+        published = existing(due_post(by_hand, self.AT))
         assert published.occurred_at == self.AT
-        back = changed(published, status=PostStatus.DRAFT, at=self.AT)
-        assert isinstance(back, Post)
-        again = changed(back, status=PostStatus.PUBLISHED, at=self.AT + timedelta(days=1))
-        assert isinstance(again, Post)
+        back = accepted(changed(published, status=PostStatus.DRAFT, at=self.AT))
+        again = accepted(changed(back, status=PostStatus.PUBLISHED, at=self.AT + timedelta(days=1)))
         assert again.occurred_at == self.AT
 
 

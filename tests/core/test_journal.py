@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.builders import an_entry
-from tests.refusals import message_of
+from tests.refusals import existing, message_of
 
 from contentsvc_core import LogStatus, Push
 from contentsvc_core.events.normalized import HeadCommit
@@ -181,9 +181,8 @@ def test_a_budget_grants_its_limit_a_minute_and_counts_the_rest() -> None:
 def test_the_facts_of_a_row_cost_as_much_as_some_rows() -> None:
     budget = FailureBudget(limit=FACTS_COST + 1, written=1)
 
-    described = budget.describe()
+    described = existing(budget.describe())
 
-    assert described is not None
     assert described == FailureBudget(limit=FACTS_COST + 1, written=FACTS_COST + 1, described=1)
     assert described.describe() is None
     assert FailureBudget(limit=1000, described=DESCRIBED).describe() is None

@@ -3,6 +3,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from attrs import evolve
+from tests.refusals import accepted, existing
 
 from contentsvc_adapters.memory import memory_stores
 from contentsvc_adapters.sealing import FernetSealer
@@ -35,8 +36,7 @@ FIRST = _sent()
 
 
 def test_an_answered_request_is_repeated_with_its_answer_for_24_hours() -> None:
-    answered = ended(FIRST, FIRST.execution, ANSWER, refused=False)
-    assert answered is not None
+    answered = existing(ended(FIRST, FIRST.execution, ANSWER, refused=False))
     assert answered.answer == ANSWER
 
     assert begun(answered, _sent(MS)) == answered
@@ -68,19 +68,16 @@ def test_a_refused_request_leaves_its_key_free() -> None:
 
 def test_a_request_without_a_known_outcome_may_be_repeated_at_once_with_its_seed() -> None:
     unknown = ended(FIRST, FIRST.execution, None, refused=False)
-    again = begun(unknown, _sent(MS))
+    again = accepted(begun(unknown, _sent(MS)))
 
-    assert isinstance(again, KeyedRequest)
     assert (again.seed, again.at, again.execution) == (FIRST.seed, FIRST.at, _sent(MS).execution)
     # The first execution may have had an effect, so the key stays in use after this refusal.
-    refused = ended(again, again.execution, None, refused=True)
-    assert refused is not None
+    refused = existing(ended(again, again.execution, None, refused=True))
     assert (refused.seed, refused.answer) == (FIRST.seed, None)
 
 
 def test_only_the_last_execution_ends_a_request_and_once() -> None:
-    again = begun(FIRST, _sent(BUSY))
-    assert isinstance(again, KeyedRequest)
+    again = accepted(begun(FIRST, _sent(BUSY)))
     answered = ended(again, again.execution, ANSWER, refused=False)
 
     assert ended(again, FIRST.execution, None, refused=True) == again
@@ -102,16 +99,14 @@ async def test_a_request_that_is_sent_again_is_the_same_one_until_it_is_refused(
         return await Idempotency(stores.keyed_requests, clock, ids, repeatable).begin(key, name, "d")
 
     keys = Idempotency(stores.keyed_requests, clock, ids, repeatable)
-    first = await sent()
-    assert isinstance(first, KeyedRequest)
+    first = accepted(await sent())
     with keys.executing(first):
         clock.advance(MS)
     assert (executions, len(first.seed)) == ([(first.seed, START)], 40)
     assert await sent() == STILL_RUNNING
     await keys.end(first, ANSWER, refused=refused)
 
-    again = await sent()
-    assert isinstance(again, KeyedRequest)
+    again = accepted(await sent())
     assert (again.answer, again.seed == first.seed) == ((None, False) if refused else (ANSWER, True))
     # Other keys are other requests.
     for other in (await sent("l"), await sent(key="csk_2")):

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from tests.refusals import existing
 
 from contentsvc_core.content.changelog.report import Packages
 from contentsvc_core.content.packages import package_tag
@@ -32,8 +33,7 @@ class TestTags:
         ],
     )
     def test_a_tag_names_a_package_and_its_version(self, tag: str, package: str, version: str) -> None:
-        found = package_tag(tag)
-        assert found is not None
+        found = existing(package_tag(tag))
         assert (found.package, found.version) == (package, version)
 
     @pytest.mark.parametrize(

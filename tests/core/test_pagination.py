@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.refusals import accepted, the_refusal
 
 from contentsvc_core import PageRequest, Pagination, paginate
 from contentsvc_core.lists.pagination import read_limit
@@ -50,8 +51,7 @@ def test_pages_partition_the_list_for_any_limit(total: int, limit: int) -> None:
     page: int | None = 1
     while page is not None:
         request = PageRequest(limit=limit, page=page)
-        position = paginate(request, total)
-        assert isinstance(position, Pagination)
+        position = accepted(paginate(request, total))
         positions += list(range(total))[request.offset : request.offset + limit]
         assert position.body["previousPage"] == (page - 1 if page > 1 else None)
         page = position.body["nextPage"]
@@ -70,8 +70,7 @@ def test_a_page_exists_exactly_up_to_the_last_one(total: int, limit: int, page: 
 
 def test_an_empty_list_has_one_page() -> None:
     assert paginate(PageRequest(), 0) == Pagination(limit=10, current_page=1, total_pages=1, total_items=0)
-    refusal = paginate(PageRequest(page=2), 0)
-    assert isinstance(refusal, Refusal)
+    refusal = the_refusal(paginate(PageRequest(page=2), 0))
     assert refusal.details["message"] == "Page 2 does not exist. The list has 1 page."
 
 
@@ -89,9 +88,8 @@ def test_the_wire_form_has_the_specified_fields() -> None:
 
 
 def test_the_refusal_has_the_specified_shape() -> None:
-    refusal = paginate(PageRequest(page=9), 15)
+    refusal = the_refusal(paginate(PageRequest(page=9), 15))
 
-    assert isinstance(refusal, Refusal)
     assert (refusal.kind, refusal.message()) == (RefusalKind.QUERY, "Invalid page number")
     assert refusal.details == {
         "message": "Page 9 does not exist. The list has 2 pages.",

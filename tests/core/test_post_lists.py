@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.builders import a_post
+from tests.refusals import accepted, the_refusal
 
 from contentsvc_core import ContentType, PostStatus
 from contentsvc_core.content.posts import Label, post_body
 from contentsvc_core.content.queries import PostOrder, PostQuery, read_post_query, unknown_brand
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 
 POST: Final = a_post(
@@ -52,8 +52,7 @@ def test_lists_are_read_and_an_empty_list_means_all() -> None:
         brand_identity_ids=("bi_1", "bi_2"),
     )
     more = {"label": "new", "repository": "acme/x, acme/y", "query": "fog horn", "since": "2026-01-02"}
-    read = read_post_query({**more, "until": "2026-01-03"}, ZoneInfo("Asia/Tokyo"))
-    assert isinstance(read, PostQuery)
+    read = accepted(read_post_query({**more, "until": "2026-01-03"}, ZoneInfo("Asia/Tokyo")))
     assert (read.labels, read.repositories) == ((Label.NEW,), ("acme/x", "acme/y"))
     assert (len(read.terms), read.ascending, read.order_by) == (2, False, PostOrder.CREATED_AT)
     assert (read.since, read.until) == (datetime(2026, 1, 1, 15, tzinfo=UTC), datetime(2026, 1, 2, 15, tzinfo=UTC))
@@ -62,10 +61,8 @@ def test_lists_are_read_and_an_empty_list_means_all() -> None:
 @pytest.mark.parametrize("name", ["label", "repository", "query", "since", "until"])
 def test_only_some_filters_are_counted_ahead(name: str) -> None:
     values = {"label": "new", "repository": "acme/x", "query": "fog", "since": "2026-01-02", "until": "2026-01-02"}
-    counted = read_post_query({"status": "draft", "contentType": "changelog", "brandIdentityId": "bi_1"})
-    read = read_post_query({name: values[name]})
-    assert isinstance(counted, PostQuery)
-    assert isinstance(read, PostQuery)
+    counted = accepted(read_post_query({"status": "draft", "contentType": "changelog", "brandIdentityId": "bi_1"}))
+    read = accepted(read_post_query({name: values[name]}))
     assert (counted.is_counted, read.is_counted) == (True, False)
 
 
@@ -89,8 +86,7 @@ def test_only_some_filters_are_counted_ahead(name: str) -> None:
     ],
 )
 def test_an_unknown_value_of_a_query_is_refused_with_the_known_values(parameters: dict[str, str], error: str) -> None:
-    refused = read_post_query(parameters)
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(read_post_query(parameters))
     assert refused.message().startswith(error)
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.builders import a_release
 from tests.golden_text import check_text
+from tests.refusals import existing
 
 from contentsvc_core import (
     PROVIDERS,
@@ -158,8 +159,7 @@ class TestEveryProvider:
     def test_a_delivery_without_the_right_proof_is_refused(self, provider: Provider) -> None:
         delivery, at = sent(provider, push()), hook(provider)
         header = provider.scheme.header.lower().encode()
-        proof = delivery.headers.sole.get(provider.scheme.name)
-        assert proof is not None
+        proof = existing(delivery.headers.sole.get(provider.scheme.name))
 
         def having(*values: bytes) -> Outcome:
             others = tuple(each for each in delivery.headers if each[0] != header)
@@ -282,9 +282,8 @@ class TestRepositoryNumbers:
 
     @given(st.uuids(version=4))
     def test_a_number_is_exact_in_every_reader_of_json(self, uuid: object) -> None:
-        number = repository_number(str(uuid))
+        number = existing(repository_number(str(uuid)))
 
-        assert number is not None
         assert 1 <= number < 2**53
 
     @pytest.mark.parametrize("text", ["", "4242", "{}", "{6f1c2f3e}", "00000000-0000-0000-0000-000000000000"])

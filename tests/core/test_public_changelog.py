@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
 from tests.builders import a_post
-from tests.refusals import message_of
+from tests.refusals import accepted, message_of, the_refusal
 
 from contentsvc_core.content.editing import changed_post
 from contentsvc_core.content.posts import ContentType, Post, PostStatus, post_body
@@ -32,7 +32,6 @@ from contentsvc_core.content.public.releases import by_release
 from contentsvc_core.content.public.widget import badge_svg, badge_value, widget_data
 from contentsvc_core.lists.cursors import Cursor, read_cursor, written_cursor
 from contentsvc_core.organizations import Organization
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.timestamps import iso_ms
 
@@ -83,8 +82,7 @@ def test_every_field_can_be_set(attribute: str, value: object) -> None:
 
 
 def test_an_accent_is_read_as_a_colour() -> None:
-    set_ = changed_changelog(OFF, ChangeChangelog(accent=" #0B6B63"), at=START)
-    assert isinstance(set_, PublicChangelog)
+    set_ = accepted(changed_changelog(OFF, ChangeChangelog(accent=" #0B6B63"), at=START))
     assert set_.accent == "0b6b63"
     assert changed_changelog(set_, ChangeChangelog(accent=" "), at=START) == evolve(set_, accent=None)
 
@@ -120,16 +118,14 @@ def test_an_accent_is_read_as_a_colour() -> None:
     ],
 )
 def test_invalid_fields_are_refused_by_name(attribute: str, value: object, reason: str) -> None:
-    refused = changed_changelog(OFF, ChangeChangelog(**{attribute: value}), at=START)
+    refused = the_refusal(changed_changelog(OFF, ChangeChangelog(**{attribute: value}), at=START))
 
-    assert isinstance(refused, Refusal)
     assert refused.message().startswith(reason)
 
 
 def test_header_links_are_lines_with_addresses() -> None:
     links = (LinkBody(" Docs\n", " https://docs.example/ "), LinkBody("d" * 30, "http://a.example"))
-    set_ = changed_changelog(OFF, ChangeChangelog(header_links=links), at=START)
-    assert isinstance(set_, PublicChangelog)
+    set_ = accepted(changed_changelog(OFF, ChangeChangelog(header_links=links), at=START))
     assert set_.header_links == (
         LinkBody(label="Docs", url="https://docs.example/"),
         LinkBody(label="d" * 30, url="http://a.example"),

@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests import builders
-from tests.refusals import message_of
+from tests.refusals import existing, message_of
 
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import Lookback, LookbackWindow
@@ -27,7 +27,6 @@ from contentsvc_core.workflows.schedules import (
     changed,
     disabled,
     due_from,
-    firing,
 )
 from contentsvc_core.workflows.slots import (
     Cron,
@@ -192,9 +191,7 @@ def a_schedule(**fields: Any) -> Schedule:
 
 
 def fired(schedule: Schedule, now: datetime, *sources: Source) -> Firing:
-    done = firing(schedule, now, DEFAULT_ZONE, sources=sources, run_id="run_1")
-    assert done is not None
-    return done
+    return existing(schedule.firing(now, DEFAULT_ZONE, sources=sources, run_id="run_1"))
 
 
 class TestSchedules:
@@ -288,7 +285,7 @@ class TestSchedules:
         after = a_schedule(due_at=done.next_due_at, last_slot=done.slot)
         stepped_back = at("2026-01-01T09:00")
 
-        assert firing(after, stepped_back, DEFAULT_ZONE, sources=[], run_id="again") is None
+        assert after.firing(stepped_back, DEFAULT_ZONE, sources=[], run_id="again") is None
         again = changed(
             changed(after, stepped_back, DEFAULT_ZONE, {"enabled": False}),
             stepped_back,
@@ -302,10 +299,9 @@ class TestSchedules:
 class TestFiring:
     def test_a_slot_is_not_fired_before_its_time(self) -> None:
         just_before = at("2026-01-01T09:29:59.999")
-        assert firing(a_schedule(), just_before, DEFAULT_ZONE, sources=[_LIGHTHOUSE], run_id="run_1") is None
+        assert a_schedule().firing(just_before, DEFAULT_ZONE, sources=[_LIGHTHOUSE], run_id="run_1") is None
         assert (
-            firing(disabled(a_schedule()), at("2027-01-01"), DEFAULT_ZONE, sources=[_LIGHTHOUSE], run_id="run_1")
-            is None
+            disabled(a_schedule()).firing(at("2027-01-01"), DEFAULT_ZONE, sources=[_LIGHTHOUSE], run_id="run_1") is None
         )
 
     def test_a_firing_starts_a_run_over_the_window_of_its_slot(self) -> None:
@@ -335,9 +331,8 @@ class TestFiring:
     def test_a_window_is_counted_back_from_the_time_that_the_clocks_skipped(self) -> None:
         schedule = a_schedule(cron=evolve(_DAILY, hour=2), due_at=at("2026-03-29T01:00"))
 
-        done = firing(schedule, at("2026-03-29T01:00:07"), BERLIN, sources=[_LIGHTHOUSE], run_id="run_1")
+        done = existing(schedule.firing(at("2026-03-29T01:00:07"), BERLIN, sources=[_LIGHTHOUSE], run_id="run_1"))
 
-        assert done is not None
         assert done.run.cause == Generation(
             schedule_id="sch_1",
             content_type=ContentType.CHANGELOG,

@@ -3,18 +3,16 @@
 import pytest
 from attrs import evolve
 from tests.builders import a_post, a_record, a_release
+from tests.refusals import accepted
 
 from contentsvc_core.content.posts import Post
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push
 from contentsvc_core.lists.terms import Term, read_terms
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.search.excerpts import post_excerpts, record_excerpts
 
 
 def terms_of(text: str) -> tuple[Term, ...]:
-    terms = read_terms(text)
-    assert not isinstance(terms, Refusal)
-    return terms
+    return accepted(read_terms(text))
 
 
 def push_of(*messages: str, username: str | None = "ada") -> Push:

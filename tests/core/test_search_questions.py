@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 from tests.builders import a_record
 from tests.core.test_search_excerpts import RELEASE, post_of, push_of, terms_of
-from tests.refusals import message_of
+from tests.refusals import message_of, the_refusal
 
 from contentsvc_core.content.posts import ContentType, PostStatus, post_body
 from contentsvc_core.lists.parameters import read_time
@@ -73,9 +73,8 @@ def test_a_question_about_context_that_cannot_be_is_refused(parameters: dict[str
     ],
 )
 def test_a_question_about_posts_that_cannot_be_is_refused(parameters: dict[str, str], error: str) -> None:
-    refused = read_post_search(parameters)
+    refused = the_refusal(read_post_search(parameters))
 
-    assert isinstance(refused, Refusal)
     assert refused.message().startswith(error)
 
 

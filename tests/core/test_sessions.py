@@ -14,7 +14,7 @@ from contentsvc_core.access.sessions import (
     csrf_matches,
     csrf_token,
     link_digest,
-    session_digest,
+    token_digest,
 )
 from contentsvc_core.testing import START
 
@@ -22,9 +22,9 @@ _TOKEN = "a" * TOKEN_LENGTH
 
 
 def test_a_token_is_known_by_its_digest() -> None:
-    assert session_digest(_TOKEN) == sha256(_TOKEN.encode()).hexdigest()
+    assert token_digest(_TOKEN) == sha256(_TOKEN.encode()).hexdigest()
     session = Session(
-        digest=session_digest(_TOKEN) or "", key_prefix="csk_1", created_at=START, expires_at=START + SESSION_LIFE
+        digest=token_digest(_TOKEN) or "", key_prefix="csk_1", created_at=START, expires_at=START + SESSION_LIFE
     )
     assert session.digest not in repr(session)
 
@@ -33,20 +33,20 @@ def test_a_token_is_known_by_its_digest() -> None:
     "presented", ["", "a" * 39, "a" * 41, "a" * 39 + "-", "a" * 39 + "é", "a" * 40 + "\n", "a" * 39 + "\ud800"]
 )
 def test_an_invalid_token_has_no_digest(presented: str) -> None:
-    assert session_digest(presented) is None
+    assert token_digest(presented) is None
     assert link_digest(presented) is None
 
 
 def test_a_links_token_is_no_sessions_token() -> None:
     assert link_digest(_TOKEN) == sha256(f"contentsvc/sign-in-link/1:{_TOKEN}".encode()).hexdigest()
-    assert link_digest(_TOKEN) != session_digest(_TOKEN)
+    assert link_digest(_TOKEN) != token_digest(_TOKEN)
 
 
 def test_a_form_carries_a_keyed_hash_of_the_token() -> None:
     expected = hmac.new(_TOKEN.encode(), b"contentsvc/csrf/1", sha256).hexdigest()
 
     assert csrf_token(_TOKEN) == expected
-    assert expected not in {session_digest(_TOKEN), _TOKEN}
+    assert expected not in {token_digest(_TOKEN), _TOKEN}
 
 
 @given(presented=st.text(st.characters(exclude_categories=())))

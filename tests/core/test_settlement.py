@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as evolve_event
 from tests.builders import a_trigger
 from tests.golden import delivered
+from tests.refusals import existing
 
 from contentsvc_core import (
     Belonging,
@@ -54,9 +55,7 @@ HOOK = HookConfiguration(
 def settled(delivery: Delivery, hook: HookConfiguration = HOOK, note: str = "") -> Settlement:
     admission = admit(delivery, hook)
     outcome = decide(admission) if isinstance(admission, VerifiedDelivery) else admission
-    made = settlement(outcome, hook, at=START, new_id=CountingIds().new_id, note=note)
-    assert made is not None
-    return made
+    return existing(settlement(outcome, hook, at=START, new_id=CountingIds().new_id, note=note))
 
 
 def test_a_processed_delivery_takes_the_claim_and_leaves_everything_at_once() -> None:
@@ -208,9 +207,8 @@ def test_a_duplicate_was_never_decided_and_leaves_nothing_of_its_own() -> None:
 
 def test_a_refusal_of_a_delivery_that_names_no_id_has_no_key() -> None:
     refused = Rejected(fault=Fault.INVALID_PAYLOAD, error="no", unless_duplicate=True)
-    made = settlement(refused, HOOK, at=START, new_id=CountingIds().new_id)
+    made = existing(settlement(refused, HOOK, at=START, new_id=CountingIds().new_id))
 
-    assert made is not None
     assert (made.claim, made.key, made.log.reference_id) == (Claim.CHECK, None, None)
     assert made.duplicate.outcome == Duplicate(kind="", delivery_id="")
     assert (made.note, made.replayed, made.log.reason) == ("", False, "no")
@@ -262,11 +260,9 @@ def test_every_id_of_a_settlement_is_minted_and_none_is_derived(delivery: Delive
     ids = CountingIds()
     assume(isinstance(admit(delivery, HOOK), VerifiedDelivery))
     outcome = decide(_verified(delivery))
-    first = settlement(outcome, HOOK, at=START, new_id=ids.new_id)
-    second = settlement(outcome, HOOK, at=START, new_id=ids.new_id)
+    first = existing(settlement(outcome, HOOK, at=START, new_id=ids.new_id))
+    second = existing(settlement(outcome, HOOK, at=START, new_id=ids.new_id))
 
-    assert first is not None
-    assert second is not None
     minted = [[made.log.id, *(run.id for run in made.runs)] for made in (first, second)]
     assert not set(minted[0]) & set(minted[1])
 
@@ -319,9 +315,8 @@ def test_filters_and_windows_decide_which_triggers_start_a_run(
 ) -> None:
     hook = evolve(HOOK, triggers=triggers)
     outcome = settled(signed(push_body("feat(lamp): x"), at=AT, secret="secret"), hook).outcome
-    made = settlement(outcome, hook, at=START, new_id=CountingIds().new_id, note="x", replayed=replayed)
+    made = existing(settlement(outcome, hook, at=START, new_id=CountingIds().new_id, note="x", replayed=replayed))
 
-    assert made is not None
     assert [run.cause.started_by for run in made.runs] == started
     assert made.log.reason == reason
 
@@ -332,9 +327,8 @@ def test_triggers_without_branches_do_not_start_a_run_for_another_branch() -> No
     assert isinstance(outcome, Processed)
     assert isinstance(outcome.event, Push)
     other = evolve_event(outcome, event=evolve_event(outcome.event, off_default=True))
-    made = settlement(other, HOOK, at=START, new_id=CountingIds().new_id)
+    made = existing(settlement(other, HOOK, at=START, new_id=CountingIds().new_id))
 
-    assert made is not None
     assert (made.runs, made.log.reason) == ((), "0 workflow runs started; filtered: no trigger matched: branch")
 
 

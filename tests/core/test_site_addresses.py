@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.refusals import accepted, the_refusal
 
 from contentsvc_core.content.site_addresses import SiteAddress, SiteHost, is_public, read_site_address, read_site_hosts
 from contentsvc_core.refusals import Refusal
@@ -101,18 +102,16 @@ _INVALID: Final[dict[str, tuple[str, ...]]] = {
 
 @pytest.mark.parametrize(("text", "reason"), [(text, reason) for reason, texts in _INVALID.items() for text in texts])
 def test_an_invalid_site_address_is_refused(text: str, reason: str) -> None:
-    site = read_site_address(text)
+    site = the_refusal(read_site_address(text))
 
-    assert isinstance(site, Refusal)
     assert site.message("it").removeprefix("it ").startswith(tuple(reason.split("|")))
 
 
 @pytest.mark.parametrize("zone", ["{setting:>9999}", "{0}", "{setting.__class__}", "{"])
 def test_the_zone_of_an_address_is_quoted_and_never_a_template(zone: str) -> None:
     # With a width of some gigabytes, a template of one line takes all memory.
-    site = read_site_address(f"http://[fe80::1%{zone}]/")
+    site = the_refusal(read_site_address(f"http://[fe80::1%{zone}]/"))
 
-    assert isinstance(site, Refusal)
     assert f"'fe80::1%{zone}' is not, unless CONTENTSVC_SITE_HOSTS has that host" in site.message("it")
 
 
@@ -164,8 +163,7 @@ def test_an_operator_opens_hosts_at_their_ports_alone() -> None:
         SiteHost(host="::1", port=81),
     }
     for url in ("http://intranet/", "https://INTRANET/", "http://127.0.0.1:8080/", "http://[::1]:81/"):
-        site = read_site_address(url, opened)
-        assert isinstance(site, SiteAddress)
+        site = accepted(read_site_address(url, opened))
         assert site.opened
     for url in ("http://127.0.0.1/", "http://127.0.0.1:8081/", "http://intranet:8080/", "http://localhost:8080/"):
         assert isinstance(read_site_address(url, opened), Refusal)

@@ -4,6 +4,7 @@ from typing import Any
 from unicodedata import category
 
 import pytest
+from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -233,6 +234,16 @@ def test_the_facts_of_a_page_are_read(html: str, facts: dict[str, Any]) -> None:
     assert site_facts(html) == SiteFacts(**facts)
 
 
+_PROPOSED = BrandProposal(
+    name="acme.example",
+    company_name=None,
+    company_description=None,
+    tone_profile=ToneProfile.PROFESSIONAL,
+    audience=None,
+    language=None,
+)
+
+
 @pytest.mark.parametrize(
     ("facts", "name", "proposed"),
     [
@@ -259,38 +270,17 @@ def test_the_facts_of_a_page_are_read(html: str, facts: dict[str, Any]) -> None:
         (
             SiteFacts(shared_title="Acme Lamps \u2014 lights", headings=["Hey folks", "Two"], locale="de_DE"),
             "Mine",
-            BrandProposal(
-                name="Mine",
-                company_name=None,
-                company_description="Hey folks",
-                tone_profile=ToneProfile.PROFESSIONAL,
-                audience=None,
-                language="German",
-            ),
+            evolve(_PROPOSED, name="Mine", company_description="Hey folks", language="German"),
         ),
         (
             SiteFacts(title="Home: acme", site_name=None, shared_description="Shared", language="xx"),
             None,
-            BrandProposal(
-                name="acme",
-                company_name="acme",
-                company_description="Shared",
-                tone_profile=ToneProfile.PROFESSIONAL,
-                audience=None,
-                language=None,
-            ),
+            evolve(_PROPOSED, name="acme", company_name="acme", company_description="Shared"),
         ),
         (
             SiteFacts(organization_description="By data", headings=["Hello"]),
             None,
-            BrandProposal(
-                name="acme.example",
-                company_name=None,
-                company_description="By data",
-                tone_profile=ToneProfile.PROFESSIONAL,
-                audience=None,
-                language=None,
-            ),
+            evolve(_PROPOSED, company_description="By data"),
         ),
     ],
 )

@@ -39,6 +39,8 @@ _Drawn = TypeVar("_Drawn")
 _Kind = TypeVar("_Kind")
 #: The most examples, enough for each version of Hypothesis: a search ends when each kind was found.
 _SETTINGS: Final = settings(max_examples=3000, database=None, phases=[Phase.generate])
+#: Not those of the profile: `python -m tests.mutation` shrinks nothing.
+_SHRINKING: Final = settings(database=None, phases=[Phase.generate, Phase.shrink])
 PUSHES: Final[dict[str, Callable[[Push], bool]]] = {
     "to the default branch": lambda push: push.ref == "refs/heads/main" and bool(push.commits),
     "to another branch": lambda push: push.ref.startswith("refs/heads/") and push.branch != "main",
@@ -149,7 +151,7 @@ def test_different_deliveries_may_have_one_id() -> None:
 
 
 def test_a_push_shrinks_to_new_commits_of_the_default_branch() -> None:
-    shrunk = find(pushes(), lambda push: bool(push.commits), settings=settings(database=None))
+    shrunk = find(pushes(), lambda push: bool(push.commits), settings=_SHRINKING)
 
     assert (shrunk.ref, [commit.distinct for commit in shrunk.commits]) == ("refs/heads/main", [True])
 

@@ -1,11 +1,11 @@
 """Targets of endpoints: their formats, and the refusals of useless targets."""
 
 import pytest
+from tests.refusals import the_refusal
 
 from contentsvc_core.content.brand import TEXT_LIMIT
 from contentsvc_core.outgoing.formats import EndpointFormat
 from contentsvc_core.outgoing.targets import Target, addresses_of, format_of_target, read_target, shown_target
-from contentsvc_core.refusals import Refusal
 
 STANDARD, SLACK, DISCORD, TEAMS, EMAIL = EndpointFormat
 _SLACK_URL = "https://hooks.slack.com/services/T0/B0/x"
@@ -69,9 +69,8 @@ def test_the_target_chooses_the_format(
 def test_a_target_that_would_be_useless_is_refused_with_the_field(
     text: str, chosen: EndpointFormat | None, field: str, reason: str
 ) -> None:
-    refused = read_target(text, chosen)
+    refused = the_refusal(read_target(text, chosen))
 
-    assert isinstance(refused, Refusal)
     assert refused.field == field
     assert reason in refused.message()
 

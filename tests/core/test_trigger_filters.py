@@ -9,6 +9,7 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.builders import a_release, a_trigger
+from tests.refusals import existing
 
 from contentsvc_core.events.normalized import Author, Commit, HeadCommit, Push, Release
 from contentsvc_core.refusals import RefusalKind
@@ -209,9 +210,8 @@ def test_a_bad_pattern_is_refused_by_the_name_of_its_field(patterns: list[str], 
 def test_an_event_that_is_left_out_has_its_reason(
     options: dict[str, object], event: Push | Release, filter_: str, reason: str
 ) -> None:
-    exclusion = trigger(**options).why_left_out(event)
+    exclusion = existing(trigger(**options).why_left_out(event))
 
-    assert exclusion is not None
     assert (exclusion.filter, exclusion.reason) == (filter_, reason)
 
 
@@ -241,15 +241,13 @@ def test_an_event_matches(options: dict[str, object], event: Push | Release) -> 
 
 
 def test_a_run_reports_the_commits_that_match_alone() -> None:
-    own = trigger(paths=("a/**",), scopes=("!deps",)).filter
-    assert own is not None
+    own = existing(trigger(paths=("a/**",), scopes=("!deps",)).filter)
     both, other = commit("feat: x", "a/1", id_="1"), commit("feat: y", "b/1", id_="2")
     bump, empty = commit("chore(deps): z", "a/2", id_="3"), commit("merge", id_="4")
     complete = push(both, other, bump, empty)
 
-    narrowed = own.narrowed(complete, {"1", "2", "3", "4"})
+    narrowed = existing(own.narrowed(complete, {"1", "2", "3", "4"}))
 
-    assert narrowed is not None
     assert narrowed.commits == (both,)
     assert own.narrowed(push(other), {"2"}) is None
     # The files of commits that were read later are unknown.

@@ -7,6 +7,7 @@ from attrs import evolve
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.builders import a_trigger
+from tests.refusals import existing
 
 from contentsvc_core import Trigger, matching
 from contentsvc_core.content.house_style import HouseStyle
@@ -16,7 +17,6 @@ from contentsvc_core.events.normalized import Push
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.automations import Firing, changed_automation, refuse_addition, too_many_repositories
-from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.bodies import TriggerBody
 from contentsvc_core.workflows.causes import Generation, Source
 from contentsvc_core.workflows.filters import Batch
@@ -189,22 +189,20 @@ def test_a_batch_covers_all_windows_that_have_ended() -> None:
     ]
 
     def fired(now: datetime, **changes: Any) -> Firing | None:
-        return batch_firing(evolve(trigger, **changes), now, DEFAULT_ZONE, sources=sources, run_id="run_1")
+        return evolve(trigger, **changes).firing(now, DEFAULT_ZONE, sources=sources, run_id="run_1")
 
     for now, until, due in (
         (end, end, end + timedelta(minutes=1)),
         (end + 3 * day, end + 3 * day, end + 3 * day + timedelta(minutes=1)),
         (end + 3 * day + timedelta(hours=5), end + 3 * day, end + 3 * day + timedelta(hours=5)),
     ):
-        firing = fired(now)
-        assert firing is not None
+        firing = existing(fired(now))
         assert (firing.due_at, firing.slot, firing.next_due_at) == (end, until, until + day)
         assert (firing.run.created_at, firing.run.due_at) == (now, due)
         assert isinstance(firing.run.cause, Generation)
         assert firing.run.cause.window == LookbackWindow(since=START + timedelta(hours=9), until=until)
         assert firing.run.cause.sources == tuple(sources[:1])
-    weekly = fired(START + timedelta(days=30), options=TriggerOptions(batch=Batch.WEEKLY))
-    assert weekly is not None
+    weekly = existing(fired(START + timedelta(days=30), options=TriggerOptions(batch=Batch.WEEKLY)))
     assert weekly.slot == datetime(2026, 1, 26, tzinfo=UTC)
     assert fired(end - timedelta(milliseconds=1)) is None
     assert fired(end, enabled=False) is fired(end, due_at=None) is fired(end, since=None) is None
@@ -213,8 +211,7 @@ def test_a_batch_covers_all_windows_that_have_ended() -> None:
 def test_a_trigger_has_at_most_100_different_repositories() -> None:
     assert too_many_repositories("trigger", [*range(1, 101), 100]) is None
 
-    refused = too_many_repositories("trigger", range(1, 102))
+    refused = existing(too_many_repositories("trigger", range(1, 102)))
 
-    assert refused is not None
     assert (refused.kind, refused.field) == (RefusalKind.UNSUITABLE, "repository_ids")
     assert refused.reason == "a trigger has at most 100 repositories: choose fewer"

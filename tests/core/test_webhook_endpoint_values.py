@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from attrs import evolve
+from tests.refusals import the_refusal
 
 from contentsvc_core.outgoing.endpoints import EndpointBody, WebhookEndpoint
 from contentsvc_core.outgoing.events import EventType, run_failed
@@ -28,8 +29,7 @@ def test_an_endpoint_is_a_public_site_over_https() -> None:
         ("", "must be 1 to"),
         ("https://127.0.0.1/", "must be the address of a public site"),
     ):
-        refused = read_endpoint_url(url)
-        assert isinstance(refused, Refusal)
+        refused = the_refusal(read_endpoint_url(url))
         assert reason in refused.message()
 
 

@@ -13,11 +13,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.refusals import message_of
+from tests.refusals import message_of, the_refusal
 
 from contentsvc_core.content.windows import Lookback, window_at
 from contentsvc_core.lists.parameters import read_time
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.slots import Cron, Frequency, latest_slot, next_slot, nominal_time
 from contentsvc_core.zones import (
@@ -237,8 +236,7 @@ def test_a_known_zone_is_read(name: str) -> None:
     ],
 )
 def test_an_unknown_zone_is_refused_with_the_nearest_name(name: str, advice: str) -> None:
-    refused = read_zone(name)
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(read_zone(name))
     assert refused.field == "time_zone"
     assert refused.message().startswith("timeZone must be an IANA time zone, and '")
     assert refused.message().endswith(advice)

@@ -10,13 +10,13 @@ from tests import builders
 from tests.forwarding import Forwarding
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
+from tests.refusals import accepted
 
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_core import Address, Connection, Operator, Organization, Receiver, Trigger, TriggerEditor
 from contentsvc_core.content.brand import BrandIdentity
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import CountingIds, ManualClock, address
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import CANCELLED
@@ -45,14 +45,22 @@ class World:
     def secret(self) -> str:
         return self.connection.secret
 
+    async def connected(
+        self, name: str, number: int, provider: str = "codehost", *, organization: Organization | None = None
+    ) -> Connection:
+        """Connect a repository, by default one of Acme."""
+        owner = organization or self.organization
+        return accepted(
+            await self.operator.connect(owner, full_name=name, repository_id=number, provider=provider, branch=None)
+        )
+
 
 @pytest.fixture
 async def world() -> World:
     stores = memory_stores(FernetSealer("a secret of at least 32 characters"))
     clock, ids = ManualClock(), CountingIds()
     operator = Operator(stores.directory, stores.keys, clock, ids)
-    organization = await operator.create_organization("Acme")
-    assert isinstance(organization, Organization)
+    organization = accepted(await operator.create_organization("Acme"))
     connection = await operator.connect(
         organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="codehost", branch=None
     )
@@ -85,17 +93,11 @@ async def a_brand(world: World, name: str) -> BrandIdentity:
     return brand
 
 
-async def on_github(world: World, repository_id: int = 2) -> None:
-    created = await world.operator.connect(
-        world.organization, full_name="acme/buoy", repository_id=repository_id, provider="github", branch=None
-    )
-    assert not isinstance(created, Refusal)
-
-
-async def only_the_request(world: World) -> None:
-    """Cancel the runs of deliveries, so that only the requested one is left."""
+async def only_the_request(world: World, *, later: timedelta = timedelta(minutes=1)) -> None:
+    """Cancel the runs of deliveries, so that only one that is requested ``later`` is left."""
     for run in await world.stores.ledger.runs(world.organization.id):
         await world.stores.ledger.cancel(world.organization.id, run.id, CANCELLED)
+    world.clock.advance(later)
 
 
 @final

@@ -5,6 +5,7 @@ from typing import final
 
 from attrs import frozen
 from tests.code_host_server import TOKEN, CodeHostServer, at_github
+from tests.refusals import accepted, existing
 from tests.usecases.conftest import World
 
 from contentsvc_core import LogEntry
@@ -46,14 +47,10 @@ class Office:
         )
 
     async def connected(self, token: str | None = TOKEN, *, number: int | None = None) -> Connected:
-        created = await self.connect(token, number=number)
-        assert isinstance(created, Connected)
-        return created
+        return accepted(await self.connect(token, number=number))
 
     async def disconnect(self, created: Connected) -> Disconnected:
-        gone = await self.connector.disconnect(self.world.organization.id, created.integration.id)
-        assert gone is not None
-        return gone
+        return existing(await self.connector.disconnect(self.world.organization.id, created.integration.id))
 
     async def rotate(self, created: Connected, *, hours: int = 24) -> Rotated:
         rotated = await self.rotator.rotate(
@@ -66,8 +63,7 @@ class Office:
         return await self.reconciler.reconcile(self.world.organization.id, created.integration.id, dry_run=dry_run)
 
     async def ends(self, created: Connected, *, dry_run: bool = False) -> dict[str, MissedEnd]:
-        done = await self.reconcile(created, dry_run=dry_run)
-        assert isinstance(done, Reconciled)
+        done = accepted(await self.reconcile(created, dry_run=dry_run))
         return {each.attempt.delivery_id: each.end for each in done.missed}
 
     async def calls(self) -> list[LogEntry]:

@@ -8,15 +8,15 @@ import msgspec
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
-from tests.refusals import message_of
+from tests.refusals import accepted, message_of, the_refusal
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import pushed
 from tests.usecases.test_replays import replayer
 
 from contentsvc_core.journal import LogOutcome, LogStatus
-from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.refusals import RefusalKind
 from contentsvc_core.testing import START, push_body, signed
-from contentsvc_core.usecases.replay import BODY_NOT_STORED, Replayed
+from contentsvc_core.usecases.replay import BODY_NOT_STORED
 from contentsvc_core.usecases.replay_many import (
     BATCH,
     BulkReplayer,
@@ -36,9 +36,7 @@ def asked(**fields: Any) -> ReplayDeliveries:
 
 
 async def replay(world: World, command: ReplayDeliveries) -> ReplayedBatch:
-    found = await bulk(world).replay(world.organization.id, command)
-    assert isinstance(found, ReplayedBatch)
-    return found
+    return accepted(await bulk(world).replay(world.organization.id, command))
 
 
 async def deliveries(world: World, number: int) -> None:
@@ -81,8 +79,7 @@ async def test_a_repeated_request_replays_nothing_twice_and_another_one_does(wor
 async def test_an_interrupted_request_goes_on_where_it_ended(world: World) -> None:
     await deliveries(world, 2)
     newest = (await world.stores.journal.entries(world.organization.id))[0]
-    done = await replayer(world).replay(world.organization.id, newest.id, request="r-1")
-    assert isinstance(done, Replayed)
+    done = accepted(await replayer(world).replay(world.organization.id, newest.id, request="r-1"))
     assert str(UUID(done.delivery_id)) == done.delivery_id
 
     found = await replay(world, asked())
@@ -128,11 +125,9 @@ async def test_filters_restrict_a_replay(world: World) -> None:
         assert counted == ReplayCount(replayable=0, not_kept=0, is_more=False)
     assert len((await replay(world, asked(since=now - timedelta(seconds=1)))).replayed) == 2
     assert (await replay(world, asked(text="d-0"))).repeated == ()
-    other = await bulk(world).replay(world.organization.id, asked(integration_id="not an id"))
-    assert isinstance(other, Refusal)
+    other = the_refusal(await bulk(world).replay(world.organization.id, asked(integration_id="not an id")))
     assert (other.kind, other.field) == (RefusalKind.INVALID, "integration_id")
-    wrong = await bulk(world).replay(world.organization.id, asked(cursor="x"))
-    assert isinstance(wrong, Refusal)
+    wrong = the_refusal(await bulk(world).replay(world.organization.id, asked(cursor="x")))
     assert wrong.field == "cursor"
 
 
@@ -165,8 +160,7 @@ def test_a_filter_reads_as_one_of_query_parameters() -> None:
         since=START,
     )
     for name, value in {"outcomes": "processed,lost", "statuses": "x", "event": "x" * 201, "since": "today"}.items():
-        refused = read_replay_filter({name: value})
-        assert isinstance(refused, Refusal)
+        refused = the_refusal(read_replay_filter({name: value}))
         assert refused.field == name
     unknown = read_replay_filter({"statuses": "failed,lost"})
     assert message_of(unknown) == "Invalid statuses: 'lost' is not one of success, failed, pending"

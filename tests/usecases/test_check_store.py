@@ -9,24 +9,24 @@ from typing import Final, TypeAlias
 import pytest
 from attrs import evolve
 from msgspec.structs import replace
-from tests.usecases.conftest import World, on_github
+from tests.refusals import accepted
+from tests.usecases.conftest import World
 
 from contentsvc_core import (
     DEDUPE_WINDOW,
     Address,
     Belonging,
     Claim,
-    Connection,
     ContextRecord,
     Event,
     HookConfiguration,
     LogEntry,
-    Organization,
     Pong,
     Release,
     Settled,
     Settlement,
     Unstorable,
+    WorkflowRun,
 )
 from contentsvc_core.ports import DeliveryStore
 from contentsvc_core.testing import START, CountingIds, check_store, checking, switched
@@ -58,14 +58,19 @@ class Sound:
     async def settle(self, settlement: Settlement) -> Settled:
         return await self.store.settle(self.changed(settlement))
 
-    async def log(self) -> Collection[str]:
+    async def entries(self) -> list[LogEntry]:
+        """Return the log entries, newest first."""
         rows = [await self.world.stores.journal.entries(id_) for id_ in self.organizations]
-        newest_first = sorted(chain(*rows), key=lambda entry: entry.created_at, reverse=True)
-        return {entry.id: entry.title for entry in newest_first}
+        return sorted(chain(*rows), key=lambda entry: entry.created_at, reverse=True)
+
+    async def log(self) -> Collection[str]:
+        return {entry.id: entry.title for entry in await self.entries()}
+
+    async def every_run(self) -> list[WorkflowRun]:
+        return [run for id_ in self.organizations for run in await self.world.stores.ledger.runs(id_)]
 
     async def runs(self) -> Collection[str]:
-        rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
-        return {run.id: run.cause.started_by for run in chain(*rows)}
+        return {run.id: run.cause.started_by for run in await self.every_run()}
 
     async def records(self) -> list[ContextRecord]:
         """Return the context records in their order."""
@@ -159,10 +164,8 @@ class FindingAnyHook(Sound):
 
 
 class FindingOneHook(Sound):
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        found = await super().configuration(address, now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        found = await super().configuration(address, now, **options)
         return found if address.integration_id == self.world.at.integration_id else None
 
 
@@ -186,11 +189,9 @@ class CachingForever(Sound):
         super().__init__(world)
         self.cached: dict[Address, HookConfiguration | None] = {}
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
         if address not in self.cached:
-            self.cached[address] = await super().configuration(address, now, allow_cached=allow_cached)
+            self.cached[address] = await super().configuration(address, now, **options)
         return self.cached[address]
 
 
@@ -312,10 +313,8 @@ class FindingOtherAddresses(Sound):
 class LosingUnknownRepositories(Sound):
     """Finds only hooks of connected repositories."""
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        found = await super().configuration(address, now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        found = await super().configuration(address, now, **options)
         return found and (found if self.is_found(found) else None)
 
     def is_found(self, hook: HookConfiguration) -> bool:
@@ -330,12 +329,8 @@ class LosingRepositoriesOfOthers(LosingUnknownRepositories):
 class SharingSecrets(Sound):
     """Returns the secrets of one integration for all."""
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        found, first = [
-            await self.store.configuration(each, now, allow_cached=allow_cached) for each in (address, self.world.at)
-        ]
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        found, first = [await self.store.configuration(each, now, **options) for each in (address, self.world.at)]
         return found and first and self.shared(found, first)
 
     def shared(self, found: HookConfiguration, first: HookConfiguration) -> HookConfiguration:
@@ -382,11 +377,9 @@ class FindingOtherRepositories(FindingOtherAddresses):
 class CachingForAll(CachingForever):
     """Returns a cached configuration, whether the caller allows it or not."""
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        if allow_cached or address in self.cached:
-            return await super().configuration(address, now, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        if options.get("allow_cached") or address in self.cached:
+            return await super().configuration(address, now, **options)
         return await Sound.configuration(self, address, now)
 
 
@@ -403,10 +396,8 @@ class Rotating(Sound):
         )
         return end
 
-    async def configuration(
-        self, address: Address, now: datetime, *, allow_cached: bool = False
-    ) -> HookConfiguration | None:
-        return await super().configuration(address, now + self.ahead, allow_cached=allow_cached)
+    async def configuration(self, address: Address, now: datetime, **options: bool) -> HookConfiguration | None:
+        return await super().configuration(address, now + self.ahead, **options)
 
 
 class RotatingEarly(Rotating):
@@ -421,16 +412,13 @@ class KeepingRows(Sound):
     """Returns the rows themselves."""
 
     async def log(self) -> Collection[str]:
-        rows = [await self.world.stores.journal.entries(id_) for id_ in self.organizations]
-        newest_first = sorted(chain(*rows), key=lambda entry: entry.created_at, reverse=True)
-        return {entry.id: self.kept(entry) for entry in newest_first}
+        return {entry.id: self.kept(entry) for entry in await self.entries()}
 
     def kept(self, entry: LogEntry) -> object:
         return entry
 
     async def runs(self) -> Collection[str]:
-        rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
-        return {run.id: {"status": run.status, "due_at": run.due_at} for run in chain(*rows)}
+        return {run.id: {"status": run.status, "due_at": run.due_at} for run in await self.every_run()}
 
     async def contexts(self) -> Collection[str]:
         return {record.id: record for record in await self.records()}
@@ -450,8 +438,7 @@ class RenewingRecords(KeepingRows):
     """Replaces the creation time of a context record together with its event."""
 
     async def contexts(self) -> Collection[str]:
-        entries = [await self.world.stores.journal.entries(id_) for id_ in self.organizations]
-        at = {entry.detail: entry.created_at for entry in chain(*entries) if isinstance(entry.detail, Event)}
+        at = {entry.detail: entry.created_at for entry in await self.entries() if isinstance(entry.detail, Event)}
         return {record.id: evolve(record, created_at=at[record.event]) for record in await self.records()}
 
 
@@ -518,11 +505,9 @@ class WritingPartlyIfCancelled(Sound):
         return await self.store.settle(settlement)
 
     async def runs(self) -> Collection[str]:
-        entries = [await self.world.stores.journal.entries(id_) for id_ in self.organizations]
-        left_out = {entry.reference_id for entry in chain(*entries) if entry.id in self.left_out}
-        rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
-        causes = {run.id: run.cause for run in chain(*rows)}
-        return [id_ for id_, cause in causes.items() if getattr(cause, "delivery_id", None) not in left_out]
+        left_out = {entry.reference_id for entry in await self.entries() if entry.id in self.left_out}
+        runs = await self.every_run()
+        return [run.id for run in runs if getattr(run.cause, "delivery_id", None) not in left_out]
 
 
 class FinishingLater(Sound):
@@ -555,11 +540,8 @@ class CommittingTwice(FinishingLater):
         return settled
 
     async def runs(self) -> Collection[str]:
-        rows = [await self.world.stores.ledger.runs(id_) for id_ in self.organizations]
-        runs = {run.id: run.cause for run in chain(*rows)}
-        return [
-            id_ for id_, cause in runs.items() if self.late is None or getattr(cause, "delivery_id", None) != self.late
-        ]
+        runs = await self.every_run()
+        return [run.id for run in runs if self.late is None or getattr(run.cause, "delivery_id", None) != self.late]
 
 
 class ClaimingFirst(FinishingLater):
@@ -752,22 +734,10 @@ def checked_at_the_boundary(settling: Settlement) -> Settlement:
 async def check(store: Sound) -> None:
     at = store.world.at
     await store.world.triggers.create(store.id, CreateTrigger(repository_ids=[at.repository_id], event_types=["push"]))
-    await on_github(store.world)
-    (other,) = [
-        evolve(at, provider="github", integration_id=each.id, repository_id=2)
-        for each in await store.world.stores.directory.integrations(store.id)
-        if each.provider == "github"
-    ]
-    horn = await store.world.operator.connect(
-        store.world.organization, full_name="acme/horn", repository_id=3, provider=at.provider, branch=None
-    )
-    assert isinstance(horn, Connection)
-    buoy = await store.world.operator.create_organization("Buoy")
-    assert isinstance(buoy, Organization)
-    forked = await store.world.operator.connect(
-        buoy, full_name="acme/lamp", repository_id=at.repository_id, provider=at.provider, branch=None
-    )
-    assert isinstance(forked, Connection)
+    other = await store.world.connected("acme/buoy", 2, "github")
+    horn = await store.world.connected("acme/horn", 3, at.provider)
+    buoy = accepted(await store.world.operator.create_organization("Buoy"))
+    forked = await store.world.connected("acme/lamp", at.repository_id, at.provider, organization=buoy)
     store.organizations.append(buoy.id)
     await check_store(
         store,
@@ -776,7 +746,7 @@ async def check(store: Sound) -> None:
         run_ids=store.runs,
         context_ids=store.contexts,
         others=[
-            other,
+            replace(at, provider="github", integration_id=other.integration.id, repository_id=2),
             replace(at, integration_id=horn.integration.id, repository_id=3),
             replace(at, organization_id=buoy.id, integration_id=forked.integration.id),
         ],

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from tests.code_host_server import TOKEN, CodeHostServer, Fault
+from tests.refusals import accepted
 from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 
@@ -49,9 +50,8 @@ async def test_with_a_token_everything_is_read_and_made_at_the_code_host(office:
 
 async def test_without_an_id_a_public_repository_is_read_by_its_old_name_too(office: Office) -> None:
     office.server.renamed["acme/beacon"] = NUMBER
-    created = await office.connect(None, name="acme/beacon", branch="stable")
+    created = accepted(await office.connect(None, name="acme/beacon", branch="stable"))
 
-    assert isinstance(created, Connected)
     (repository,) = created.integration.repositories
     assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "stable")
     assert office.server.hooks == {}

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
+from tests.refusals import existing
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed
 
@@ -58,8 +59,7 @@ async def test_an_accepted_delivery_has_no_similar_ones_but_the_reason_why_no_po
 
 
 async def test_the_health_of_an_integration_is_judged_by_its_newest_deliveries(world: World) -> None:
-    integration = await world.stores.directory.integration(world.organization.id, world.at.integration_id)
-    assert integration is not None
+    integration = existing(await world.stores.directory.integration(world.organization.id, world.at.integration_id))
     assert (await diagnoses(world).health(integration)).last is None
 
     await forged(world, 3)

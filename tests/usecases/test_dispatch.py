@@ -7,6 +7,7 @@ import pytest
 from attrs import evolve, frozen
 from standardwebhooks import Webhook
 from tests.endpoints import PLACES, Receiver, editor_of
+from tests.refusals import accepted, existing
 from tests.usecases.conftest import Between, World
 
 from contentsvc_core import Dispatcher, EndpointEditor, LogEntry, Replayer
@@ -59,9 +60,7 @@ class Office:
         return list(await self.world.stores.journal.entries(self.owner))
 
     async def standing(self) -> WebhookEndpoint:
-        found = await self.world.stores.endpoints.endpoint(self.owner, self.endpoint.id)
-        assert found is not None
-        return found
+        return existing(await self.world.stores.endpoints.endpoint(self.owner, self.endpoint.id))
 
 
 @pytest.fixture
@@ -69,8 +68,7 @@ async def office(world: World) -> Office:
     stores, clock, ids = world.stores, world.clock, world.ids
     receiver = Receiver()
     editor = editor_of(stores, clock, ids)
-    made = await editor.create(world.organization.id, CreateEndpoint(url=URL))
-    assert isinstance(made, NewSecret)
+    made = accepted(await editor.create(world.organization.id, CreateEndpoint(url=URL)))
     return Office(
         world=world,
         receiver=receiver,
@@ -155,8 +153,7 @@ async def test_a_message_is_signed_sent_and_logged(office: Office, monkeypatch: 
         "timestamp": iso_ms(now),
         "data": {"message": "This is a test: nothing has happened."},
     }
-    message = await office.world.stores.outbox.message(office.owner, message_id)
-    assert message is not None
+    message = existing(await office.world.stores.outbox.message(office.owner, message_id))
     assert message.status is MessageStatus.DELIVERED
     assert await office.turn() == []
 
@@ -332,9 +329,8 @@ async def test_an_endpoint_at_another_address_begins_anew_and_another_descriptio
 
 
 async def test_an_endpoint_may_be_made_switched_off(office: Office) -> None:
-    made = await office.editor.create(office.owner, CreateEndpoint(url=URL, enabled=False))
+    made = accepted(await office.editor.create(office.owner, CreateEndpoint(url=URL, enabled=False)))
 
-    assert isinstance(made, NewSecret)
     assert not made.endpoint.enabled
     assert await office.editor.test(office.owner, made.endpoint.id) is ENDPOINT_DISABLED
 

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 from msgspec import structs
 from tests.builders import a_brand as a_brand_value
-from tests.refusals import message_of
+from tests.refusals import accepted, existing, message_of
 from tests.usecases.conftest import Between, World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
@@ -83,8 +83,7 @@ async def test_a_change_is_retried_after_concurrent_changes_a_bounded_number_of_
     changing = Between(world.stores.posts, "change", beside, times=times)
     removing = Between(world.stores.posts, "remove", beside, times=times)
     if done:
-        own_value = await editor(world, changing).change(owner, post.id, ChangePost(status=PostStatus.DRAFT))
-        assert isinstance(own_value, Post)
+        own_value = accepted(await editor(world, changing).change(owner, post.id, ChangePost(status=PostStatus.DRAFT)))
         assert (own_value.title, own_value.status) == ("theirs", PostStatus.DRAFT)
         assert await editor(world, removing).remove(owner, post.id) is None
     else:
@@ -101,9 +100,8 @@ WANTED: Final = CreatePost(title="Lamps", markdown="*Lamps*", summary="Brighter"
 async def test_a_post_is_created_by_hand(world: World) -> None:
     owner, now = world.organization.id, world.clock.now()
 
-    created = await editor(world).create(owner, WANTED, author="csk_1")
+    created = accepted(await editor(world).create(owner, WANTED, author="csk_1"))
 
-    assert isinstance(created, Post)
     assert created.id.startswith("post_")
     assert await world.stores.posts.post(owner, created.id) == created
     assert (created.content, created.status, created.occurred_at) == ("<p><em>Lamps</em></p>\n", PostStatus.DRAFT, now)
@@ -118,10 +116,8 @@ async def test_a_post_is_created_by_hand(world: World) -> None:
 async def test_a_scheduled_draft_is_published_once_when_its_time_comes(world: World) -> None:
     owner, stores = world.organization.id, world.stores
     at = world.clock.now() + timedelta(minutes=5)
-    created = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
-    cancelled = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
-    assert isinstance(created, Post)
-    assert isinstance(cancelled, Post)
+    created = accepted(await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at))))
+    cancelled = accepted(await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at))))
     await editor(world).change(owner, cancelled.id, ChangePost(publish_at=None))
     publishers = [Publisher(stores.posts, world.clock, on_fault=_fail) for _ in range(3)]
 
@@ -133,16 +129,14 @@ async def test_a_scheduled_draft_is_published_once_when_its_time_comes(world: Wo
     assert published == evolve(
         created, status=PostStatus.PUBLISHED, publish_at=None, updated_at=at, published_at=at, occurred_at=at
     )
-    draft = await stores.posts.post(owner, cancelled.id)
-    assert draft is not None
+    draft = existing(await stores.posts.post(owner, cancelled.id))
     assert draft.status is PostStatus.DRAFT
 
 
 async def test_a_post_that_an_editor_changes_at_its_time_is_published_in_the_next_turn(world: World) -> None:
     owner = world.organization.id
     at = world.clock.now() + timedelta(minutes=5)
-    created = await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at)))
-    assert isinstance(created, Post)
+    created = accepted(await editor(world).create(owner, structs.replace(WANTED, publish_at=iso_ms(at))))
     world.clock.advance(timedelta(minutes=5))
 
     async def beside() -> None:
@@ -151,8 +145,7 @@ async def test_a_post_that_an_editor_changes_at_its_time_is_published_in_the_nex
     between: Any = Between(world.stores.posts, "change", beside, times=1)
     publisher = Publisher(between, world.clock, on_fault=_fail)
     assert [await publisher.turn(), await publisher.turn()] == [0, 1]
-    published = await world.stores.posts.post(owner, created.id)
-    assert published is not None
+    published = existing(await world.stores.posts.post(owner, created.id))
     assert (published.title, published.status) == ("Beams", PostStatus.PUBLISHED)
 
 
@@ -215,12 +208,10 @@ async def test_a_restored_version_is_a_new_version(world: World, post: Post) -> 
     owner, edit = world.organization.id, editor(world)
     await edit.change(owner, post.id, ChangePost(title="Beams", markdown="new", summary="Short"), author="csk_1")
 
-    restored = await edit.restore(owner, post.id, 1, author="csk_2")
+    restored = accepted(await edit.restore(owner, post.id, 1, author="csk_2"))
 
-    assert isinstance(restored, Post)
     assert (restored.text, restored.content) == (post.text, post.content)
-    kept = await edit.versions(owner, post.id)
-    assert not isinstance(kept, Refusal)
+    kept = accepted(await edit.versions(owner, post.id))
     assert [(each.number, each.author) for each in kept] == [(3, "csk_2"), (2, "csk_1"), (1, None)]
     assert await edit.restore(owner, post.id, 9) is UNKNOWN_VERSION
     assert await edit.restore(owner, "post_unknown", 1) is UNKNOWN_POST
@@ -229,8 +220,7 @@ async def test_a_restored_version_is_a_new_version(world: World, post: Post) -> 
 
 async def test_a_refused_post_does_not_stop_the_others(world: World, post: Post) -> None:
     owner, edit = world.organization.id, editor(world)
-    created = await edit.create(owner, WANTED)
-    assert isinstance(created, Post)
+    created = accepted(await edit.create(owner, WANTED))
 
     assert await edit.chosen(owner, PostQuery(statuses=(PostStatus.DRAFT,))) == ([(created.id, "Lamps")], 1)
 
@@ -245,8 +235,7 @@ async def test_a_refused_post_does_not_stop_the_others(world: World, post: Post)
     # So that it stays unpublished.
     await edit.change(owner, created.id, ChangePost(publish_at=iso_ms(world.clock.now() + timedelta(minutes=5))))
     assert (await edit.bulk(owner, BulkAction.UNPUBLISH, [created.id])).done == (created.id,)
-    draft = await world.stores.posts.post(owner, created.id)
-    assert draft is not None
+    draft = existing(await world.stores.posts.post(owner, created.id))
     assert (draft.status, draft.publish_at) == (PostStatus.DRAFT, None)
     assert (await edit.bulk(owner, BulkAction.DELETE, [created.id, post.id])).done == (created.id, post.id)
     assert await world.stores.posts.posts(owner) == []
@@ -255,11 +244,10 @@ async def test_a_refused_post_does_not_stop_the_others(world: World, post: Post)
 async def test_the_first_identity_is_the_default_until_another_one_takes_the_role(world: World) -> None:
     owner, edit = world.organization.id, BrandEditor(world.stores.brands, world.clock, world.ids)
 
-    first = await edit.create(owner, CreateBrand(name="Acme", website_url="https://acme.example/"))
+    first = accepted(await edit.create(owner, CreateBrand(name="Acme", website_url="https://acme.example/")))
     second = await edit.create(owner, CreateBrand(name="Harbour", website_url="https://b.example/"))
     third = await edit.create(owner, CreateBrand(name="Buoy", website_url="https://c.example/", is_default=True))
 
-    assert isinstance(first, BrandIdentity)
     assert first == a_brand_value(world.clock.now(), id=first.id, organization_id=owner, name="Acme", is_default=True)
     assert first.id.startswith("brand_")
     assert isinstance(second, BrandIdentity)

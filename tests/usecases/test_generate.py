@@ -9,8 +9,8 @@ from msgspec import to_builtins
 from tests import builders
 from tests.golden import REPOSITORY, REPOSITORY_ID
 from tests.performing import performer_over
-from tests.refusals import message_of
-from tests.usecases.conftest import World, a_brand, on_github, only_the_request
+from tests.refusals import accepted, existing, message_of
+from tests.usecases.conftest import World, a_brand, only_the_request
 from tests.usecases.test_perform import perform_all, pushed, released
 
 from contentsvc_core import ContentType, Draft, PostStatus
@@ -18,7 +18,6 @@ from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.content.writing import Brief, Silence
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases import briefs
 from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
 from contentsvc_core.workflows.causes import Generation, Source
@@ -34,15 +33,11 @@ def generator(world: World) -> Generator:
 
 
 async def ask(world: World, command: GeneratePost = CHANGELOG) -> Job:
-    job = await generator(world).request(world.organization.id, command)
-    assert isinstance(job, Job)
-    return job
+    return accepted(await generator(world).request(world.organization.id, command))
 
 
 async def follow(world: World, job: Job) -> Job:
-    found = await world.stores.jobs.job(world.organization.id, job.id)
-    assert found is not None
-    return found
+    return existing(await world.stores.jobs.job(world.organization.id, job.id))
 
 
 def brand(world: World, *, is_default: bool = False) -> BrandIdentity:
@@ -78,8 +73,7 @@ class Recorder:
 async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await released(world, "d-2", "v1.0.0", published_at="2026-01-01T00:00:00Z")
-    await only_the_request(world)
-    world.clock.advance(timedelta(days=1))
+    await only_the_request(world, later=timedelta(days=1))
 
     job = await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS))
     body = to_builtins(GenerationJobBody.of(job))
@@ -116,8 +110,7 @@ async def test_a_request_is_followed_from_the_queue_to_its_post(world: World) ->
 
 async def test_a_window_that_holds_nothing_ends_as_skipped(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
-    await only_the_request(world)
-    world.clock.advance(timedelta(days=8))
+    await only_the_request(world, later=timedelta(days=8))
 
     job = await ask(world)
     await perform_all(world)
@@ -133,7 +126,6 @@ async def test_a_request_selects_the_deliveries_of_its_post(world: World, left_o
     await pushed(world, "d-1", "feat: a lamp")
     await released(world, "d-2", "v1.0.0", published_at=None)
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
 
     options: dict[str, Any] = {left_out: False}
     await ask(world, GeneratePost(content_type=ContentType.CHANGELOG, **options))
@@ -176,8 +168,7 @@ async def test_an_unknown_reference_is_refused_and_nothing_is_started(
 
 
 async def test_without_a_connected_repository_there_is_nothing_to_ask_for(world: World) -> None:
-    other = await world.operator.create_organization("Other")
-    assert not isinstance(other, Refusal)
+    other = accepted(await world.operator.create_organization("Other"))
 
     assert message_of(await generator(world).request(other.id, CHANGELOG)) == "No repository is connected"
 
@@ -188,7 +179,6 @@ async def test_the_brand_that_is_named_speaks_else_the_default(world: World) -> 
         await world.stores.brands.add(each)
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     writer = Recorder()
     performer = performer_over(world.stores, world.clock, world.ids, writer)
 
@@ -208,7 +198,6 @@ async def test_after_repeated_failures_of_a_costly_writer_the_fallback_writes_an
 ) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     writer, fallback = Recorder(fails=99), Recorder()
     fallback.name, fallback.costly = "rules", False
     performer = performer_over(world.stores, world.clock, world.ids, writer, fallback=fallback)
@@ -241,7 +230,6 @@ async def test_a_cancelled_job_has_failed_with_a_final_event(world: World) -> No
 async def test_a_run_that_is_cancelled_while_it_is_written_ends_as_nothing_else(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     job, ends = await ask(world), list[RunStatus]()
 
     class Cancelling(Recorder):
@@ -277,7 +265,6 @@ async def test_records_beyond_the_limit_are_omitted_and_the_post_mentions_it(
     for number in range(4):
         await pushed(world, f"d-{number}", f"feat: lamp number {number}")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     monkeypatch.setattr(briefs, "_MOST", 900)
     monkeypatch.setattr(briefs, "_LEAST", 1)
 
@@ -335,7 +322,7 @@ async def test_a_job_is_started_with_all_that_was_asked_for(world: World) -> Non
 
 
 async def test_only_the_chosen_repositories_are_read(world: World) -> None:
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     lamp = Source(provider="codehost", repository_id=REPOSITORY_ID, full_name=REPOSITORY)
     buoy = Source(provider="github", repository_id=2, full_name="acme/buoy")
 
@@ -353,7 +340,6 @@ async def test_only_the_chosen_repositories_are_read(world: World) -> None:
 async def test_a_post_that_was_asked_for_has_these_fields(world: World) -> None:
     await pushed(world, "d-1", "feat: a lamp")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     await ask(world)
     await perform_all(world)
     (post,) = await world.stores.posts.posts(world.organization.id)
@@ -380,7 +366,6 @@ async def test_a_window_knows_the_release_of_a_change_that_it_reverts(world: Wor
     await released(world, "d-2", "v1.0.0", published_at=None)
     await pushed(world, "d-3", 'Revert "feat: a lamp"')
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     writer = Recorder()
     await ask(world)
     await perform_all(world, performer_over(world.stores, world.clock, world.ids, writer))
@@ -403,7 +388,6 @@ async def test_a_post_names_its_hundred_newest_deliveries(world: World) -> None:
     for number in range(101):
         await pushed(world, f"d-{number}", f"feat: lamp {number}")
     await only_the_request(world)
-    world.clock.advance(timedelta(minutes=1))
     await ask(world)
     await perform_all(world)
     (post,) = await world.stores.posts.posts(world.organization.id)

@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 import pytest
 from attrs import evolve
 from tests.code_host_server import CodeHostServer
-from tests.refusals import message_of
+from tests.refusals import accepted, message_of, the_refusal
 from tests.usecases.conftest import Between, World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 
@@ -101,8 +101,7 @@ def office(world: World, host: ScriptedHost | None, **more: Any) -> Office:
 
 
 async def connected(world: World, host: ScriptedHost) -> Connected:
-    created = await office(world, host).connect(_TOKEN)
-    assert isinstance(created, Connected), created
+    created = accepted(await office(world, host).connect(_TOKEN))
     host.calls.clear()
     host.limits.clear()
     return created
@@ -117,9 +116,8 @@ async def last_entry(world: World) -> LogEntry:
 
 
 async def test_a_repository_is_read_and_its_hook_is_made(world: World, host: ScriptedHost) -> None:
-    created = await office(world, host, patience_s=9.0).connect(_TOKEN)
+    created = accepted(await office(world, host, patience_s=9.0).connect(_TOKEN))
 
-    assert isinstance(created, Connected)
     assert (created.created_at_host, created.url) == (True, f"{BASE_URL}{path_of(created.integration)}")
     assert created.integration.repositories[0].branch == "trunk"
     assert host.calls == [("repository", NAME, _TOKEN), ("create_hook", NAME, created.url, _TOKEN)]
@@ -173,9 +171,8 @@ async def test_a_hook_that_cannot_be_made_leaves_no_integration(
 ) -> None:
     host = ScriptedHost(**answers)
 
-    refused = await office(world, host, patience_s=9.0).connect(_TOKEN)
+    refused = the_refusal(await office(world, host, patience_s=9.0).connect(_TOKEN))
 
-    assert isinstance(refused, Refusal)
     url = next(each[2] for each in host.calls if each[0] == "create_hook")
     assert refused.message() == reason.format(url=url)
     assert [each[0] for each in host.calls] == operations
@@ -204,13 +201,11 @@ async def test_an_internal_fault_is_logged_without_its_message_and_leaves_nothin
 
 async def test_the_facts_of_the_code_host_decide(world: World, host: ScriptedHost) -> None:
     # With an id and no token, the code host is not called.
-    by_hand = await office(world, host).connect(None, name="acme/buoy", number=8)
-    assert isinstance(by_hand, Connected)
+    by_hand = accepted(await office(world, host).connect(None, name="acme/buoy", number=8))
     assert (by_hand.integration.repositories[0].branch, host.calls) == (None, [])
     other = await office(world, host).connect(_TOKEN, number=7)
     assert message_of(other) == f"the code host knows '{NAME}' by the id {NUMBER}, not 7"
-    named = await office(world, host).connect(_TOKEN, number=NUMBER, branch="stable")
-    assert isinstance(named, Connected)
+    named = accepted(await office(world, host).connect(_TOKEN, number=NUMBER, branch="stable"))
     assert named.integration.repositories[0].branch == "stable"
     unread = await office(world, ScriptedHost(repository=_FORBIDDEN)).connect(_TOKEN)
     assert unread == _FORBIDDEN.refusal
@@ -233,8 +228,7 @@ async def test_an_invalid_connection_is_refused_before_any_call(
     arguments: dict[str, Any] = {"token": _TOKEN, **given}
     assert message_of(await office(world, host).connect(**arguments)) == reason
     assert host.calls == []
-    fits = await office(world, host).connect("x" * 1_000, branch="x" * 255)
-    assert isinstance(fits, Connected)
+    accepted(await office(world, host).connect("x" * 1_000, branch="x" * 255))
 
 
 async def test_without_an_api_a_repository_is_connected_by_hand(world: World) -> None:
@@ -248,8 +242,7 @@ async def test_without_an_api_a_repository_is_connected_by_hand(world: World) ->
         ),
         "repository_id",
     )
-    by_hand = await nowhere.connect(None, number=7)
-    assert isinstance(by_hand, Connected)
+    by_hand = accepted(await nowhere.connect(None, number=7))
     assert (by_hand.created_at_host, by_hand.integration.repositories[0].id) == (False, 7)
     rotated = await nowhere.rotate(by_hand, hours=1)
     assert rotated == Rotated(

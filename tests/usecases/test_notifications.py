@@ -10,6 +10,7 @@ from attrs import frozen
 from tests.endpoints import PLACES, consents_of, editor_of
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.mail_server import MailServer, Received
+from tests.refusals import accepted, existing
 
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_adapters.memory import MemoryStores, memory_stores
@@ -26,7 +27,6 @@ from contentsvc_core.outgoing.targets import NO_MAIL
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import CountingIds, ManualClock
 from contentsvc_core.usecases.consents import Consents
-from contentsvc_core.usecases.webhook_endpoints import NewSecret
 
 _BASE = "https://hooks.acme.example"
 
@@ -59,8 +59,7 @@ class Office:
             ManualClock(),
             CountingIds(),
         )
-        organization = await Operator(stores.directory, stores.keys, clock, ids).create_organization(name)
-        assert isinstance(organization, Organization)
+        organization = accepted(await Operator(stores.directory, stores.keys, clock, ids).create_organization(name))
         hosts = read_site_hosts(place)
         smtp = None
         if mails is not None:
@@ -83,8 +82,7 @@ class Office:
         )
 
     async def endpoint(self, url: str, format_: EndpointFormat | None = None) -> WebhookEndpoint:
-        created = await self.editor.create(self.organization.id, CreateEndpoint(url=url, format=format_))
-        assert isinstance(created, NewSecret), created
+        created = accepted(await self.editor.create(self.organization.id, CreateEndpoint(url=url, format=format_)))
         return created.endpoint
 
     async def confirmed(self, mails: MailServer, *addresses: str) -> None:
@@ -106,9 +104,7 @@ class Office:
         return results, (await self.stores.journal.entries(self.organization.id))[0]
 
     async def standing(self, endpoint: WebhookEndpoint) -> WebhookEndpoint:
-        found = await self.stores.endpoints.endpoint(self.organization.id, endpoint.id)
-        assert found is not None
-        return found
+        return existing(await self.stores.endpoints.endpoint(self.organization.id, endpoint.id))
 
 
 def token_of(mail: Received, page: str) -> str:
@@ -229,9 +225,7 @@ async def test_a_new_target_brings_its_format_unless_one_is_chosen() -> None:
     assert endpoint.format is EndpointFormat.SLACK
 
     async def changed(**fields: object) -> WebhookEndpoint:
-        found = await office.editor.change(owner, endpoint.id, ChangeEndpoint(**fields))
-        assert isinstance(found, WebhookEndpoint), found
-        return found
+        return accepted(await office.editor.change(owner, endpoint.id, ChangeEndpoint(**fields)))
 
     assert (await changed(url="https://discord.com/api/webhooks/1/x")).format is EndpointFormat.DISCORD
     assert (await changed(url="https://chat.acme.example/")).format is EndpointFormat.STANDARD

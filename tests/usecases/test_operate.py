@@ -7,7 +7,7 @@ from attrs import evolve
 from tests.builders import an_entry
 from tests.forwarding import Failing
 from tests.golden import REPOSITORY, REPOSITORY_ID
-from tests.refusals import message_of
+from tests.refusals import accepted, existing, message_of, the_refusal
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver
 
@@ -36,8 +36,7 @@ from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
 async def test_an_organization_that_cannot_be_is_refused(
     world: World, name: str, slug: str | None, reason: str
 ) -> None:
-    refused = await world.operator.create_organization(name, slug=slug)
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(await world.operator.create_organization(name, slug=slug))
     assert (refused.message(), refused.field) == (reason, "name" if "needs a name" in reason else "slug")
 
 
@@ -85,13 +84,11 @@ async def test_an_invalid_connection_is_refused(
 
 
 async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_minute(world: World) -> None:
-    issued = await world.operator.issue_key(world.organization, scopes=[Scope.READ])
-    assert isinstance(issued, IssuedKey)
+    issued = accepted(await world.operator.issue_key(world.organization, scopes=[Scope.READ]))
     authenticator = Authenticator(world.stores.keys, world.clock)
 
     async def use() -> datetime | None:
-        found = await authenticator.authenticate(issued.key)
-        assert found is not None
+        found = existing(await authenticator.authenticate(issued.key))
         assert found.organization_id == world.organization.id
         await authenticator.note_use(found)
         (record,) = await world.stores.keys.keys(world.organization.id)
@@ -109,10 +106,8 @@ async def test_a_key_is_known_by_its_digest_alone_and_its_use_is_noted_once_a_mi
 async def test_wrong_revoked_and_expired_keys_are_rejected(world: World) -> None:
     authenticator = Authenticator(world.stores.keys, world.clock)
     soon = world.clock.now() + timedelta(days=1)
-    expiring = await world.operator.issue_key(world.organization, expires_at=soon)
-    revoked = await world.operator.issue_key(world.organization)
-    assert isinstance(expiring, IssuedKey)
-    assert isinstance(revoked, IssuedKey)
+    expiring = accepted(await world.operator.issue_key(world.organization, expires_at=soon))
+    revoked = accepted(await world.operator.issue_key(world.organization))
     await world.stores.keys.revoke(revoked.record.prefix, world.clock.now())
 
     assert await authenticator.authenticate("nonsense") is None
@@ -136,14 +131,12 @@ async def test_a_claim_is_swept_when_a_redelivery_is_no_longer_recognized(world:
 
 async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> None:
     now, operator = world.clock.now(), world.operator
-    created = await operator.create_organization(" The  Acme ", retention_days=7)
-    assert isinstance(created, Organization)
+    created = accepted(await operator.create_organization(" The  Acme ", retention_days=7))
     assert created == Organization(id=created.id, slug="the-acme", name="The Acme", retention_days=7, created_at=now)
     assert created.id.startswith("org_")
     assert await world.stores.directory.organization("the-acme") == created
 
-    issued = await operator.issue_key(created, name=" for\nme ", expires_at=now + timedelta(milliseconds=1))
-    assert isinstance(issued, IssuedKey)
+    issued = accepted(await operator.issue_key(created, name=" for\nme ", expires_at=now + timedelta(milliseconds=1)))
     assert issued.record == ApiKey(
         prefix=issued.key[:14],
         organization_id=created.id,
@@ -159,10 +152,9 @@ async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> 
         late = await operator.issue_key(created, expires_at=expires_at)
         assert late is KEY_EXPIRED
 
-    connected = await operator.connect(
-        created, full_name="acme/lid", repository_id=7, provider="github", branch="stable"
+    connected = accepted(
+        await operator.connect(created, full_name="acme/lid", repository_id=7, provider="github", branch="stable")
     )
-    assert not isinstance(connected, Refusal)
     assert connected.integration == Integration(
         id=connected.integration.id,
         organization_id=created.id,
@@ -173,8 +165,7 @@ async def test_an_organization_a_key_and_a_connection_are_made(world: World) -> 
     assert connected.integration.id.startswith("int_")
     assert (connected.secret[:6], len(connected.secret)) == ("whsec_", 46)
     # A name of a hundred characters is not cut.
-    long = await operator.create_organization("a" * 101)
-    assert isinstance(long, Organization)
+    long = accepted(await operator.create_organization("a" * 101))
     assert long.name == "a" * 99 + "…"
 
 
@@ -221,8 +212,7 @@ async def test_an_organization_moves_to_another_time_zone_with_its_stored_times(
 async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:
     now = world.clock.now()
     end = now + timedelta(days=1)
-    own = await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=end)
-    assert isinstance(own, IssuedKey)
+    own = accepted(await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=end))
     issuer = own.record
 
     async def issued(scope: Scope, expires_at: datetime | None) -> IssuedKey | Refusal:
@@ -231,15 +221,12 @@ async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:
     assert await issued(Scope.WRITE, None) is KEY_SCOPES
     soon = now + timedelta(hours=1)
     for asked, expected in ((None, end), (end + timedelta(days=1), end), (soon, soon)):
-        key = await issued(Scope.READ, asked)
-        assert isinstance(key, IssuedKey)
+        key = accepted(await issued(Scope.READ, asked))
         assert (key.record.expires_at, key.record.scopes) == (expected, (Scope.READ,))
         # A key ends with the key that issued it.
         assert key.record.issued_by == issuer.prefix
     assert await issued(Scope.READ, now) is KEY_EXPIRED
-    own = await world.operator.issue_key(world.organization)
-    assert isinstance(own, IssuedKey)
+    own = accepted(await world.operator.issue_key(world.organization))
     issuer = own.record
-    unlimited = await issued(Scope.WRITE, None)
-    assert isinstance(unlimited, IssuedKey)
+    unlimited = accepted(await issued(Scope.WRITE, None))
     assert unlimited.record.expires_at is None

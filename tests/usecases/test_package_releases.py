@@ -8,8 +8,10 @@ import pytest
 from attrs import evolve
 from tests.builders import a_record, a_release
 from tests.golden import REPOSITORY_ID
+from tests.refusals import accepted
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, taken
+from tests.usecases.test_replays import replayer
 
 from contentsvc_core import ContentType, Post, RunStatus, WorkflowRun
 from contentsvc_core.content.public.releases import tags_of
@@ -391,26 +393,11 @@ async def test_the_release_of_a_cancelled_run_is_not_reported(
 
 
 async def test_a_replay_reports_its_own_release_at_once(monorepo: World) -> None:
-    from contentsvc_core.usecases.replay import Replayed, Replayer  # noqa: PLC0415
-
     await released(monorepo, "@acme/cli@2.0.0", "@acme/api@1.0.1")
     await waited(monorepo)
-    stores = monorepo.stores
-    replayer = Replayer(
-        stores.deliveries,
-        stores.journal,
-        stores.contexts,
-        stores.endpoints,
-        stores.outbox,
-        monorepo.clock,
-        monorepo.ids,
-    )
-    entry = next(
-        each
-        for each in await stores.journal.entries(monorepo.organization.id)
-        if each.reference_id == "d-@acme/api@1.0.1"
-    )
-    assert isinstance(await replayer.replay(monorepo.organization.id, entry.id), Replayed)
+    entries = await monorepo.stores.journal.entries(monorepo.organization.id)
+    entry = next(each for each in entries if each.reference_id == "d-@acme/api@1.0.1")
+    accepted(await replayer(monorepo).replay(monorepo.organization.id, entry.id))
     await perform_all(monorepo)
 
     assert [tags_of(post) for post in await posts(monorepo)][1:] == [

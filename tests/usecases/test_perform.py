@@ -11,7 +11,6 @@ from contentsvc_core import Brief, Draft, PostStatus, Processed, RunStatus, Work
 from contentsvc_core.content.writing import Silence
 from contentsvc_core.ports import ContentWriter, Steps
 from contentsvc_core.testing import PlainSteps, push_body, release_body, signed, switched
-from contentsvc_core.usecases.briefs import Briefs
 from contentsvc_core.usecases.perform import Performer
 from contentsvc_core.workflows.runs import MAX_ATTEMPTS, retry_delay
 from contentsvc_core.workflows.triggers import ChangeTrigger
@@ -256,20 +255,7 @@ async def test_tags_without_end_are_cut_and_stay_different(world: World) -> None
 
 async def test_the_end_of_each_run_is_observed(world: World) -> None:
     ends: list[RunStatus] = []
-    stores = world.stores
-    performer = Performer(
-        ledger=stores.ledger,
-        jobs=stores.jobs,
-        briefs=Briefs(stores.contexts, stores.brands),
-        directory=stores.directory,
-        triggers=stores.triggers,
-        schedules=stores.schedules,
-        writer=DeterministicWriter(),
-        renderer=SafeMarkdown(),
-        clock=world.clock,
-        ids=world.ids,
-        ended=ends.append,
-    )
+    performer = performer_over(world.stores, world.clock, world.ids, DeterministicWriter(), ended=ends.append)
     await pushed(world, "d-1", "feat: a lamp")
     await perform_all(world, performer)
     await pushed(world, "d-2", "ci: run")

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Final
 
+from tests.refusals import accepted, existing
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed, released
 
@@ -41,18 +42,15 @@ async def test_pushes_are_previewed_until_there_is_a_release(world: World) -> No
     assert "lens" not in hidden.written.markdown
 
     await released(world, "d-4", "v1", published_at="2026-11-22T08:00:00Z")
-    release = await previews(world).write(world.organization.id, ChangelogOptions())
+    release = existing(await previews(world).write(world.organization.id, ChangelogOptions()))
 
-    assert release is not None
     assert isinstance(release.written, Draft)
     assert (release.release_tag, release.pushes) == ("v1", 3)
     assert "lamp" in release.written.markdown
 
 
 def style(**fields: object) -> HouseStyle:
-    read = read_style(fields)
-    assert isinstance(read, HouseStyle)
-    return read
+    return existing(accepted(read_style(fields)))
 
 
 async def test_a_run_writes_in_the_style_of_the_organization_and_its_trigger(world: World) -> None:

@@ -6,11 +6,11 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.core.test_changelog_facets import png
-from tests.refusals import message_of
+from tests.refusals import accepted, existing, message_of
 from tests.usecases.conftest import World
 
 from contentsvc_adapters.markup import SafeMarkdown
-from contentsvc_core import Organization, PostStatus
+from contentsvc_core import PostStatus
 from contentsvc_core.content.editing import CreatePost
 from contentsvc_core.content.posts import Post
 from contentsvc_core.content.public.changelogs import SLUG_TAKEN, SLUG_USED, PublicChangelog
@@ -31,8 +31,7 @@ def editor(world: World) -> ChangelogEditor:
 async def test_a_slug_that_another_one_has_and_a_value_that_cannot_be_change_nothing(
     world: World, editor: ChangelogEditor
 ) -> None:
-    other = await world.operator.create_organization("Tea")
-    assert isinstance(other, Organization)
+    other = accepted(await world.operator.create_organization("Tea"))
     before = await editor.change(world.organization, ChangeChangelog(slug="lamps"))
 
     assert await editor.change(other, ChangeChangelog(slug="lamps")) is SLUG_TAKEN
@@ -45,8 +44,7 @@ async def test_a_slug_that_another_one_has_and_a_value_that_cannot_be_change_not
 async def test_further_changelogs_are_found_by_their_names_and_removed(world: World, editor: ChangelogEditor) -> None:
     owner = world.organization
     command = CreateChangelog(slug="harbour", title="Harbour", description="Ships")
-    created = await editor.create(owner, command)
-    assert isinstance(created, PublicChangelog)
+    created = accepted(await editor.create(owner, command))
     assert created.id.startswith("chl_")
     assert (created.organization_id, created.created_at, created.updated_at) == (owner.id, START, START)
     assert (created.slug, created.title, created.description, created.is_public) == (
@@ -74,30 +72,25 @@ async def test_further_changelogs_are_found_by_their_names_and_removed(world: Wo
 
 async def test_a_picture_is_stored_with_its_changelog_and_removed(world: World, editor: ChangelogEditor) -> None:
     first = await editor.first(world.organization)
-    other = await editor.create(world.organization, CreateChangelog(slug="harbour", title="Harbour"))
-    assert isinstance(other, PublicChangelog)
+    accepted(await editor.create(world.organization, CreateChangelog(slug="harbour", title="Harbour")))
     content = png(64, 32)
 
     assert isinstance(await editor.set_image(first, ImageKind.LOGO, b"text"), Refusal)
     assert await world.stores.changelogs.of(world.organization.id) is None
-    stored = await editor.set_image(first, ImageKind.LOGO, content)
+    stored = accepted(await editor.set_image(first, ImageKind.LOGO, content))
 
-    assert isinstance(stored, PublicChangelog)
     (mark,) = stored.images
     assert (stored.id, mark.kind, mark.width, mark.height) == (first.id, ImageKind.LOGO, 64, 32)
-    found = await world.stores.changelogs.image(stored, ImageKind.LOGO)
-    assert found is not None
+    found = existing(await world.stores.changelogs.image(stored, ImageKind.LOGO))
     assert found.content == content
-    removed = await editor.set_image(stored, ImageKind.LOGO, None)
-    assert isinstance(removed, PublicChangelog)
+    removed = accepted(await editor.set_image(stored, ImageKind.LOGO, None))
     assert removed.images == ()
     taken = evolve(first, id="chl_unsaved", slug="harbour")
     assert await editor.set_image(taken, ImageKind.LOGO, content) is SLUG_USED
 
 
 async def test_a_preview_and_a_page_show_the_newest_posts(world: World, editor: ChangelogEditor) -> None:
-    changelog = await editor.change(world.organization, ChangeChangelog(is_public=True))
-    assert isinstance(changelog, PublicChangelog)
+    changelog = accepted(await editor.change(world.organization, ChangeChangelog(is_public=True)))
     for number, text in enumerate(["## Breaking changes\n\nIt.", *["## Fixed\n\nIt."] * PREVIEW_LENGTH]):
         post = await PostEditor(world.stores.posts, SafeMarkdown(), world.clock, world.ids).create(
             world.organization.id, CreatePost(title=f"Lamp {number}", markdown=text, status=PostStatus.PUBLISHED)

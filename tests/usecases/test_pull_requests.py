@@ -30,7 +30,6 @@ from contentsvc_core.code_hosts import (
 )
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.pull_requests import PullRequest
-from contentsvc_core.content.windows import Lookback
 from contentsvc_core.content.writing import Chapter
 from contentsvc_core.errors import SecretUnreadable, StoreUnavailable
 from contentsvc_core.events.normalized import Author, Commit, Event, HeadCommit, Push
@@ -39,7 +38,6 @@ from contentsvc_core.testing import PlainSteps, address, push_body, release_body
 from contentsvc_core.usecases.briefs import BriefSources
 from contentsvc_core.usecases.code_host_service import CodeHostService
 from contentsvc_core.usecases.connect import Connected
-from contentsvc_core.usecases.generate import GeneratePost, Generator, JobStarter
 from contentsvc_core.usecases.pull_requests import MAX_COMMITS_READ, MAX_PULL_REQUESTS, PullRequestReader
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.triggers import CreateTrigger
@@ -244,16 +242,10 @@ async def test_a_refusal_of_the_code_host_is_reported_once_and_the_post_is_writt
 
 async def ask(setup: Setup, performer: Any = None) -> list[str]:
     """Request content, perform the run, and return the messages about its progress."""
-    world, stores = setup.world, setup.world.stores
-    starter = JobStarter(stores.jobs, world.clock, world.ids)
-    world.clock.advance(timedelta(minutes=1))
-    generator = Generator(starter, stores.directory, stores.brands, world.clock)
-    job: Any = await generator.request(
-        world.organization.id, GeneratePost(content_type=ContentType.CHANGELOG, lookback=Lookback.LAST_7_DAYS)
-    )
+    setup.world.clock.advance(timedelta(minutes=1))
+    job = await test_generate.ask(setup.world)
     await setup.perform(performer)
-    followed = await stores.jobs.job(world.organization.id, job.id)
-    assert followed is not None
+    followed = await test_generate.follow(setup.world, job)
     return [event.message for event in followed.events if event.type.value == "generating_content"]
 
 

@@ -9,7 +9,9 @@ import pytest
 from msgspec import to_builtins
 from tests.forwarding import Forwarding
 from tests.performing import performer_over
+from tests.refusals import accepted, existing, the_refusal
 from tests.usecases.conftest import World
+from tests.usecases.test_generate import follow
 from tests.usecases.test_perform import perform_all as perform_without_sites
 
 from contentsvc_adapters.engine.inline import InlineExecution
@@ -19,7 +21,6 @@ from contentsvc_core.content.brand_changes import BRAND_NAME_TAKEN
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable
 from contentsvc_core.ports import BrandIdentities, Jobs
 from contentsvc_core.ports.brands import NotRead, SiteFault, SitePage
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import PlainSteps
 from contentsvc_core.usecases.generate import JobStarter
 from contentsvc_core.usecases.read_site import SITE_ATTEMPTS, BrandGenerator, BrandReader
@@ -55,9 +56,7 @@ def brand_generator(world: World) -> BrandGenerator:
 
 
 async def ask(world: World, name: str | None = None, url: str = URL) -> Job:
-    job = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
-    assert isinstance(job, Job)
-    return job
+    return accepted(await brand_generator(world).request(world.organization.id, name=name, website_url=url))
 
 
 async def test_a_page_is_read_aside(world: World) -> None:
@@ -72,8 +71,7 @@ async def test_a_page_is_read_aside(world: World) -> None:
     reader = BrandReader(
         Sites(PAGE), stores.brands, ledger=stores.ledger, jobs=stores.jobs, clock=world.clock, offload=offload
     )
-    run = await take(world)
-    assert run is not None
+    run = existing(await take(world))
     assert isinstance(run.cause, SiteReading)
 
     assert await reader.perform(run, run.cause, PlainSteps()) is RunStatus.COMPLETED
@@ -89,8 +87,7 @@ async def test_a_resumed_run_does_not_ask_the_site_again(world: World) -> None:
             raise StoreUnavailable
 
     engine = InlineExecution(stores.ledger, stores.run_state)
-    run = await take(world)
-    assert run is not None
+    run = existing(await take(world))
     for brands in (cast("BrandIdentities", Away()), stores.brands):
         reader = BrandReader(sites, brands, ledger=stores.ledger, jobs=stores.jobs, clock=world.clock)
         performer = performer_over(stores, world.clock, world.ids, DeterministicWriter(), sites=reader)
@@ -129,12 +126,6 @@ async def perform_all(
         except ContentServiceError as exc:
             await performer.failed(run, exc)
     return times
-
-
-async def follow(world: World, job: Job) -> Job:
-    found = await world.stores.jobs.job(world.organization.id, job.id)
-    assert found is not None
-    return found
 
 
 async def test_an_identity_is_made_from_a_site(world: World) -> None:
@@ -243,8 +234,7 @@ async def test_a_cancelled_job_saves_nothing(world: World) -> None:
 async def test_a_job_that_is_cancelled_at_the_last_moment_saves_nothing_and_ends_as_nothing_else(world: World) -> None:
     job = await ask(world)
     stores = world.stores
-    run = await take(world)
-    assert run is not None
+    run = existing(await take(world))
 
     @final
     class Late(Forwarding):
@@ -290,9 +280,8 @@ async def test_a_name_that_was_taken_meanwhile_fails_the_job(world: World) -> No
     ],
 )
 async def test_an_invalid_request_is_refused_at_once(world: World, name: str | None, url: str, reason: str) -> None:
-    refused = await brand_generator(world).request(world.organization.id, name=name, website_url=url)
+    refused = the_refusal(await brand_generator(world).request(world.organization.id, name=name, website_url=url))
 
-    assert isinstance(refused, Refusal)
     assert refused.message().startswith(reason)
     assert await take(world) is None
 

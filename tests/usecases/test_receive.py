@@ -7,11 +7,11 @@ import pytest
 from attrs import evolve
 from tests.forwarding import Failing
 from tests.golden import OTHERS, REPOSITORY_ID, delivered, golden_address
+from tests.refusals import accepted, existing
 from tests.usecases.conftest import Between, World
 
 from contentsvc_core import (
     Address,
-    Connection,
     Delivery,
     Duplicate,
     Fault,
@@ -19,7 +19,6 @@ from contentsvc_core import (
     HookConfiguration,
     LogEntry,
     LogStatus,
-    Organization,
     Processed,
     Push,
     Receiver,
@@ -104,12 +103,8 @@ async def test_a_flood_to_invented_repositories_shares_one_budget(world: World) 
 
 
 async def test_a_flood_takes_no_rows_from_other_repositories(world: World) -> None:
-    other = await world.operator.create_organization("Other")
-    assert isinstance(other, Organization)
-    made = await world.operator.connect(
-        other, full_name="other/lamp", repository_id=REPOSITORY_ID, provider="codehost", branch=None
-    )
-    assert isinstance(made, Connection)
+    other = accepted(await world.operator.create_organization("Other"))
+    made = await world.connected("other/lamp", REPOSITORY_ID, organization=other)
     other_address = evolve(world.at, organization_id=other.id, integration_id=made.integration.id)
     invented = evolve(world.at, repository_id=REPOSITORY_ID + 1)
 
@@ -336,12 +331,8 @@ async def test_so_many_refusals_of_one_organization_are_logged_at_a_time_and_the
 async def test_a_flood_of_refusals_at_one_address_hides_no_refusal_of_another_organization(world: World) -> None:
     journal = Journal(world.stores.journal)
     receiver = Receiver(world.stores.deliveries, journal, world.clock, world.ids)
-    other = await world.operator.create_organization("Other")
-    assert isinstance(other, Organization)
-    connection = await world.operator.connect(
-        other, full_name="other/boat", repository_id=77, provider="codehost", branch=None
-    )
-    assert isinstance(connection, Connection)
+    other = accepted(await world.operator.create_organization("Other"))
+    connection = accepted(await world.connected("other/boat", 77, organization=other))
     at = evolve(world.at, organization_id=other.id, integration_id=connection.integration.id, repository_id=77)
     flood = [
         asyncio.create_task(receiver.refuse(push(world, delivery_id=f"d-{number}"), Fault.BODY_LATE, "late"))
@@ -375,11 +366,9 @@ async def test_a_preflight_refusal_is_logged_for_known_integrations_only(
     known = evolve(known, headers=Headers.of((*known.headers, header)))
     unknown = evolve(known, address=evolve(known.address, integration_id="int_unknown"))
 
-    refused = await world.receiver.preflight(known)
-    assert refused is not None
+    refused = existing(await world.receiver.preflight(known))
     assert (refused.status, refused.error) == (status, error)
-    nowhere = await world.receiver.preflight(unknown)
-    assert nowhere is not None
+    nowhere = existing(await world.receiver.preflight(unknown))
     assert nowhere.status == 404
     assert (await world.receiver.receive(unknown)).status == 404
     await world.receiver.refuse(unknown, Fault.BODY_LATE, "late")
@@ -425,12 +414,8 @@ class StaleAt(ChangingStore):
 @pytest.mark.parametrize("stale_at", [None, 1, 2])
 async def test_each_event_of_a_delivery_starts_its_run_once(world: World, stale_at: int | None) -> None:
     (sent,) = [each for each in OTHERS if (each.provider, each.name) == ("bitbucket", "push__with_a_tag")]
-    number = golden_address(provider="bitbucket").repository_id
-    connection = await world.operator.connect(
-        world.organization, full_name="acme/lighthouse", repository_id=number, provider="bitbucket", branch=None
-    )
-    assert isinstance(connection, Connection)
-    assert number is not None
+    number = existing(golden_address(provider="bitbucket").repository_id)
+    connection = await world.connected("acme/lighthouse", number, "bitbucket")
     await world.triggers.create(
         world.organization.id, CreateTrigger(repository_ids=[number], provider="bitbucket", auto_publish=True)
     )
@@ -551,8 +536,7 @@ async def test_a_preflight_never_refuses_by_the_cache_alone(world: World) -> Non
     assert store.asked == [True, False]
 
     store.there = False
-    refused = await receiver.preflight(push(world))
-    assert refused is not None
+    refused = existing(await receiver.preflight(push(world)))
     assert refused.status == 404
 
 

@@ -7,6 +7,7 @@ import pytest
 from tests.builders import a_post
 from tests.endpoints import PLACES
 from tests.mail_server import MailServer
+from tests.refusals import accepted
 from tests.usecases.test_notifications import Office, token_of
 
 from contentsvc_core.errors import SecretUnreadable
@@ -37,9 +38,7 @@ async def statuses(office: Office, endpoint: WebhookEndpoint) -> list[str]:
 
 
 async def asked(office: Office, endpoint: WebhookEndpoint) -> ConfirmationRequests:
-    answer = await office.editor.ask(office.organization.id, endpoint.id)
-    assert isinstance(answer, ConfirmationRequests), answer
-    return answer
+    return accepted(await office.editor.ask(office.organization.id, endpoint.id))
 
 
 async def published(office: Office, endpoint: WebhookEndpoint, number: int = 1) -> list[AttemptResult]:
@@ -293,8 +292,7 @@ async def test_a_changed_target_asks_new_addresses_and_forgets_those_that_are_go
     owner = office.organization.id
     endpoint = await office.endpoint(_OPS)
     await office.confirmed(mails)
-    changed = await office.editor.change(owner, endpoint.id, ChangeEndpoint(url=f"{_DEV},{_OPS}"))
-    assert isinstance(changed, WebhookEndpoint)
+    changed = accepted(await office.editor.change(owner, endpoint.id, ChangeEndpoint(url=f"{_DEV},{_OPS}")))
     await office.turn()
     assert [mail.to for mail in mails.mails] == [(_DEV,)]
     assert await statuses(office, changed) == ["unconfirmed", "confirmed"]

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID, delivered
+from tests.refusals import accepted
 from tests.usecases.conftest import Between, World
 from tests.usecases.test_perform import pushed
 
@@ -53,9 +54,8 @@ async def test_a_replay_is_a_delivery_of_its_own_that_happened_when_the_first_di
     world.clock.advance(timedelta(days=2))
     nudges: list[int] = []
 
-    done = await replayer(world, notify=lambda: nudges.append(1)).replay(world.organization.id, entry.id)
+    done = accepted(await replayer(world, notify=lambda: nudges.append(1)).replay(world.organization.id, entry.id))
 
-    assert isinstance(done, Replayed)
     assert (done.runs, nudges) == (1, [1])
     assert str(UUID(done.delivery_id)) == done.delivery_id
     newest, first = await world.stores.ledger.runs(world.organization.id)
@@ -76,11 +76,10 @@ async def test_a_replay_without_runs_does_not_wake_the_worker(world: World) -> N
     await world.triggers.change(world.organization.id, world.trigger.id, ChangeTrigger(enabled=False))
     nudges: list[int] = []
 
-    done = await replayer(world, notify=lambda: nudges.append(1)).replay(
-        world.organization.id, (await entry_of(world)).id
+    done = accepted(
+        await replayer(world, notify=lambda: nudges.append(1)).replay(world.organization.id, (await entry_of(world)).id)
     )
 
-    assert isinstance(done, Replayed)
     assert (done.runs, nudges) == (0, [])
 
 

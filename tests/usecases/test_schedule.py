@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 from tests.forwarding import Forwarding
 from tests.golden import REPOSITORY, REPOSITORY_ID
-from tests.refusals import message_of
+from tests.refusals import accepted, existing, message_of, the_refusal
 from tests.usecases.conftest import World, a_brand
 from tests.usecases.test_perform import perform_all, pushed
 
@@ -19,7 +19,6 @@ from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.windows import Lookback
 from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import Directory, Schedules
-from contentsvc_core.refusals import Refusal
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.schedule import BATCH_SIZE, Scheduler
 from contentsvc_core.workflows.causes import Generation, Source
@@ -52,9 +51,7 @@ async def planned(world: World, **fields: Any) -> Schedule:
         "lookback": Lookback.LAST_7_DAYS,
         **fields,
     }
-    created = await planner(world).create(world.organization.id, CreateSchedule(**arguments))
-    assert isinstance(created, Schedule), created
-    return created
+    return accepted(await planner(world).create(world.organization.id, CreateSchedule(**arguments)))
 
 
 class Node:
@@ -101,9 +98,7 @@ async def slots(world: World) -> list[str]:
 
 
 async def standing(world: World, schedule: Schedule) -> Schedule:
-    found = await world.stores.schedules.find(world.organization.id, schedule.id)
-    assert found is not None
-    return found
+    return existing(await world.stores.schedules.find(world.organization.id, schedule.id))
 
 
 async def test_a_slot_becomes_a_post_about_the_records_before_it(world: World) -> None:
@@ -198,10 +193,7 @@ async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World)
 
 
 async def test_a_schedule_reports_the_repositories_connected_at_its_firing(world: World) -> None:
-    created = await world.operator.connect(
-        world.organization, full_name="acme/buoy", repository_id=2, provider="github", branch=None
-    )
-    assert not isinstance(created, Refusal)
+    created = await world.connected("acme/buoy", 2, "github")
     both = await planned(world, repository_ids=[REPOSITORY_ID, 2])
     buoy = await planned(world, repository_ids=[2])
     await world.stores.directory.remove_integration(world.organization.id, created.integration.id)
@@ -284,8 +276,7 @@ async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(wor
     assert fault.startswith(f"the organization '{organization.id}' starts no runs at fixed times: ")
     assert fault.endswith("this machine does not know the time zone 'Mars/Base'")
     # Days are those of UTC.
-    found = await directory.organization_of(organization.id)
-    assert found is not None
+    found = existing(await directory.organization_of(organization.id))
     assert start_of_day(found.time_zone, date(2026, 1, 1)) == datetime(2026, 1, 1, tzinfo=UTC)
     assert await directory.set_time_zone(organization.id, ZoneInfo("UTC"), world.clock.now())
     assert await node.turn() == 1
@@ -340,8 +331,7 @@ async def test_invalid_fields_are_refused_by_name(world: World, fields: dict[str
     }
     plan = planner(world)
 
-    refused = await plan.create(world.organization.id, CreateSchedule(**{**arguments, **fields}))
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(await plan.create(world.organization.id, CreateSchedule(**{**arguments, **fields})))
     assert (refused.message(), {refused.field}) == (reason, set(fields))
     assert await world.stores.schedules.all_of(world.organization.id) == []
     schedule = await planned(world)

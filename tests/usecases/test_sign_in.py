@@ -4,11 +4,12 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from tests.refusals import accepted, existing
 from tests.usecases.conftest import World
 
 from contentsvc_core import IssuedKey
 from contentsvc_core.access.keys import Scope
-from contentsvc_core.access.sessions import LINK_LIFE, SESSION_LIFE, csrf_token, link_digest, session_digest
+from contentsvc_core.access.sessions import LINK_LIFE, SESSION_LIFE, csrf_token, link_digest, token_digest
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.sign_in import SignedIn, SignIn
 
@@ -21,15 +22,11 @@ def door(world: World) -> SignIn:
 
 async def issued(world: World, *, expires_in: timedelta | None = None) -> IssuedKey:
     expires_at = None if expires_in is None else world.clock.now() + expires_in
-    created = await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=expires_at)
-    assert isinstance(created, IssuedKey)
-    return created
+    return accepted(await world.operator.issue_key(world.organization, scopes=[Scope.READ], expires_at=expires_at))
 
 
 async def entered(world: World, door: SignIn, key: IssuedKey | None = None) -> SignedIn:
-    signed_in = await door.sign_in((key or await issued(world)).key)
-    assert signed_in is not None
-    return signed_in
+    return existing(await door.sign_in((key or await issued(world)).key))
 
 
 async def test_a_key_opens_a_session_that_is_known_by_its_token(world: World, door: SignIn) -> None:
@@ -39,8 +36,7 @@ async def test_a_key_opens_a_session_that_is_known_by_its_token(world: World, do
     assert signed_in.key == key.record
     assert signed_in.expires_at == world.clock.now() + SESSION_LIFE
     assert signed_in.csrf == csrf_token(signed_in.token)
-    found = await door.signed_in(signed_in.token)
-    assert found is not None
+    found = existing(await door.signed_in(signed_in.token))
     assert (found.token, found.expires_at, found.csrf) == (signed_in.token, signed_in.expires_at, signed_in.csrf)
     # Signing in counts as a use of the key.
     assert found.key.last_used_at == world.clock.now()
@@ -50,9 +46,8 @@ async def test_a_key_opens_a_session_that_is_known_by_its_token(world: World, do
 async def test_nothing_that_opens_a_session_is_stored_or_shown(world: World, door: SignIn) -> None:
     key = await issued(world)
     signed_in = await entered(world, door, key)
-    session = await world.stores.sessions.session(session_digest(signed_in.token) or "")
+    session = existing(await world.stores.sessions.session(token_digest(signed_in.token) or ""))
 
-    assert session is not None
     shown = repr((session, signed_in))
     for secret in (signed_in.token, signed_in.csrf, key.key, session.digest, key.record.digest):
         assert secret not in shown
@@ -88,7 +83,7 @@ async def test_an_unknown_token_has_no_session(door: SignIn, token: str) -> None
 async def test_the_digest_of_a_token_is_no_token(world: World, door: SignIn) -> None:
     signed_in = await entered(world, door)
 
-    assert await door.signed_in(session_digest(signed_in.token) or "") is None
+    assert await door.signed_in(token_digest(signed_in.token) or "") is None
 
 
 async def test_a_session_ends_after_its_life_despite_any_use(world: World, door: SignIn) -> None:
@@ -115,9 +110,8 @@ async def test_a_link_signs_in_once_as_its_key(world: World, door: SignIn) -> No
     key = await issued(world)
     token = await door.prepare_link(key.record)
 
-    signed_in = await door.sign_in_by_link(token)
+    signed_in = existing(await door.sign_in_by_link(token))
 
-    assert signed_in is not None
     assert signed_in.key.prefix == key.record.prefix
     assert signed_in.expires_at == world.clock.now() + SESSION_LIFE
     assert await door.signed_in(signed_in.token) is not None
@@ -150,9 +144,8 @@ async def test_a_links_token_is_stored_as_a_digest_and_is_no_cookie(world: World
 
     assert await door.signed_in(token) is None
     assert await world.stores.sessions.session(token) is None
-    assert await world.stores.sessions.session(session_digest(token) or "") is None
-    stored = await world.stores.sessions.session(link_digest(token) or "")
-    assert stored is not None
+    assert await world.stores.sessions.session(token_digest(token) or "") is None
+    stored = existing(await world.stores.sessions.session(link_digest(token) or ""))
     assert token not in repr(stored)
     # A session's token is not valid as a link.
     signed_in = await entered(world, door)

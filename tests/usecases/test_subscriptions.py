@@ -17,6 +17,7 @@ from tests.builders import a_post
 from tests.changelog.reader import HOME, HOSTILE, Reader, publish
 from tests.dashboard.browsing import Seen
 from tests.mail_server import MailServer, Received
+from tests.refusals import existing
 
 from contentsvc_adapters.mail import SmtpSender
 from contentsvc_adapters.markup import SafeMarkdown
@@ -147,8 +148,7 @@ async def office() -> AsyncGenerator[Office]:
 
 
 def path_in(mail: Received) -> str:
-    found = _URL.search(mail.text)
-    assert found is not None
+    found = existing(_URL.search(mail.text))
     return found[0].removeprefix("https://acme.example")
 
 

@@ -3,6 +3,7 @@
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
+from tests.refusals import existing
 from tests.usecases.conftest import World
 from tests.usecases.test_perform import perform_all, pushed
 
@@ -105,9 +106,8 @@ async def test_the_trail_of_a_run_without_its_trigger_has_the_rest(world: World,
     await perform_all(world)
     await world.stores.triggers.remove(world.organization.id, world.trigger.id)
 
-    led = await trails.record_trail(await processed(world, "d-1"))
+    led = existing(await trails.record_trail(await processed(world, "d-1")))
 
-    assert led is not None
     ((_, name, post),) = led.runs
     assert name == ""
     assert post is not None

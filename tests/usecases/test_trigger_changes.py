@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY, REPOSITORY_ID
-from tests.refusals import message_of
-from tests.usecases.conftest import Between, World, a_brand, on_github
+from tests.refusals import accepted, existing, message_of, the_refusal
+from tests.usecases.conftest import Between, World, a_brand
 from tests.usecases.test_schedule import planned, standing
 
 from contentsvc_core import ContentType, Trigger, TriggerEditor
@@ -32,9 +32,7 @@ _DAILY = Cron(frequency=Frequency.DAILY, hour=9, minute=0)
 
 
 async def the_trigger(world: World) -> Trigger:
-    found = await world.stores.triggers.find(world.organization.id, world.trigger.id)
-    assert found is not None
-    return found
+    return existing(await world.stores.triggers.find(world.organization.id, world.trigger.id))
 
 
 def editor(world: World, *, triggers: Any = None, directory: Any = None) -> TriggerEditor:
@@ -43,7 +41,7 @@ def editor(world: World, *, triggers: Any = None, directory: Any = None) -> Trig
 
 
 async def test_a_trigger_is_switched_on_for_the_repositories_that_it_has_by_then(world: World) -> None:
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     owner, trigger = world.organization.id, world.trigger
     await world.triggers.change(owner, trigger.id, ChangeTrigger(enabled=False))
 
@@ -107,8 +105,7 @@ async def test_times_are_in_the_time_zone_that_the_organization_has_by_then(worl
 async def test_no_batch_begins_in_a_time_zone_that_the_machine_does_not_know(world: World) -> None:
     owner, editing = world.organization.id, editor(world)
     create, ids = editing.create, [REPOSITORY_ID]
-    at_once = await create(owner, CreateTrigger(repository_ids=ids, output_type=ContentType.BLOG_POST))
-    assert isinstance(at_once, Trigger)
+    at_once = accepted(await create(owner, CreateTrigger(repository_ids=ids, output_type=ContentType.BLOG_POST)))
     assert await world.stores.directory.set_time_zone(owner, stored_zone("Mars/Base"), world.clock.now())
 
     for refused in (
@@ -223,8 +220,7 @@ async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
     )
     assert changed == evolve(created, name="Other lamps", event_types=(), brand_identity_id=None)
     assert await world.stores.triggers.find(owner, created.id) == changed
-    plain = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
-    assert isinstance(plain, Trigger)
+    plain = accepted(await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"])))
     assert (plain.output_type, plain.enabled, plain.auto_publish, plain.name) == (
         ContentType.CHANGELOG,
         True,
@@ -256,11 +252,10 @@ async def test_a_trigger_has_the_fields_of_its_command(world: World) -> None:
     ],
 )
 async def test_an_invalid_trigger_is_refused(world: World, fields: dict[str, Any], reason: str) -> None:
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     owner, edit = world.organization.id, world.triggers
     arguments: dict[str, Any] = {"repository_ids": [REPOSITORY_ID], **fields}
-    refused = await edit.create(owner, CreateTrigger(**arguments))
-    assert isinstance(refused, Refusal)
+    refused = the_refusal(await edit.create(owner, CreateTrigger(**arguments)))
     assert refused.message() == reason
     assert refused.field in fields
     assert message_of(await edit.change(owner, world.trigger.id, ChangeTrigger(**fields))) == reason
@@ -273,8 +268,7 @@ async def test_the_references_of_a_trigger_are_checked_when_it_is_enabled(
     stores, owner = world.stores, world.organization.id
     await a_brand(world, "Acme")
     brand = await a_brand(world, "Gone")
-    named = await world.triggers.change(owner, world.trigger.id, ChangeTrigger(brand_identity_id=brand.id))
-    assert isinstance(named, Trigger)
+    named = accepted(await world.triggers.change(owner, world.trigger.id, ChangeTrigger(brand_identity_id=brand.id)))
     await stores.brands.remove(owner, brand.id)
 
     assert (await the_trigger(world)).enabled is False
@@ -293,9 +287,7 @@ async def test_the_references_of_a_trigger_are_checked_when_it_is_enabled(
 
 
 async def test_a_repository_at_two_providers_keeps_the_provider_of_its_trigger(world: World) -> None:
-    await world.operator.connect(
-        world.organization, full_name=REPOSITORY, repository_id=REPOSITORY_ID, provider="github", branch=None
-    )
+    await world.connected(REPOSITORY, REPOSITORY_ID, "github")
     owner, edit = world.organization.id, world.triggers
     ambiguous = await edit.create(owner, CreateTrigger(repository_ids=[REPOSITORY_ID], event_types=["push"]))
     assert isinstance(ambiguous, Refusal)

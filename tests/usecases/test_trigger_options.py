@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from attrs import evolve
 from tests.golden import REPOSITORY_ID
-from tests.refusals import message_of
-from tests.usecases.conftest import World, on_github
+from tests.refusals import accepted, message_of, the_refusal
+from tests.usecases.conftest import World
 from tests.usecases.test_perform import deliver, perform_all, pushed, released
 from tests.usecases.test_schedule import Node, move_to, runs
 
-from contentsvc_core import Connection, RunStatus, Trigger
+from contentsvc_core import RunStatus, Trigger
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.writing import NOTHING_TO_REPORT
 from contentsvc_core.refusals import Refusal
@@ -120,10 +120,7 @@ async def test_a_branch_filter_opens_further_branches(world: World) -> None:
 async def test_a_trigger_for_all_repositories_has_new_ones_too(world: World) -> None:
     trigger = await changed(world, all_repositories=True)
     assert (trigger.repository_ids, trigger.source_type) == ((), ANY_SOURCE)
-    found = await world.operator.connect(
-        world.organization, full_name="acme/new", repository_id=77, provider="github", branch=None
-    )
-    assert isinstance(found, Connection)
+    found = await world.connected("acme/new", 77, "github")
     hook = await world.stores.deliveries.configuration(
         address("github", world.organization.id, found.integration.id, 77), world.clock.now()
     )
@@ -143,15 +140,13 @@ async def test_a_trigger_is_for_all_repositories_or_for_named_ones(world: World)
         (CreateTrigger(), "needs a repository"),
         (CreateTrigger(repository_ids=[REPOSITORY_ID], all_repositories=True), "together with all repositories"),
     ):
-        refused = await create(organization, command)
-        assert isinstance(refused, Refusal)
+        refused = the_refusal(await create(organization, command))
         assert refused.field == "repository_ids"
         assert fault in message_of(refused)
     await changed(world, all_repositories=True)
     refused = await world.triggers.change(organization, world.trigger.id, ChangeTrigger(all_repositories=False))
     assert isinstance(refused, Refusal)
-    kept = await create(organization, CreateTrigger(all_repositories=True, provider="github"))
-    assert isinstance(kept, Trigger)
+    kept = accepted(await create(organization, CreateTrigger(all_repositories=True, provider="github")))
     assert kept.source_type == "github_webhook"
     moved = await world.triggers.change(organization, kept.id, ChangeTrigger(provider="gitlab"))
     assert moved == evolve(kept, source_type="gitlab_webhook")
@@ -159,10 +154,9 @@ async def test_a_trigger_is_for_all_repositories_or_for_named_ones(world: World)
 
 async def test_a_faulty_pattern_names_its_field(world: World) -> None:
     for field in ("branches", "tags", "paths", "scopes"):
-        refused = await world.triggers.change(
-            world.organization.id, world.trigger.id, ChangeTrigger(**{field: ("ok", "!")})
+        refused = the_refusal(
+            await world.triggers.change(world.organization.id, world.trigger.id, ChangeTrigger(**{field: ("ok", "!")}))
         )
-        assert isinstance(refused, Refusal)
         assert (refused.field, "empty pattern" in message_of(refused)) == (field, True)
 
 
@@ -200,7 +194,7 @@ async def test_a_day_of_events_becomes_one_post(world: World) -> None:
 
 
 async def test_a_batch_names_only_repositories_with_commits_that_its_filter_chooses(world: World) -> None:
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     await changed(world, batch=Batch.DAILY, all_repositories=True, paths=("lamps/*",))
     other = next(
         each

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from attrs import define, evolve
 from tests.endpoints import PLACES, editor_of
-from tests.usecases.conftest import REPOSITORY, World, on_github
+from tests.usecases.conftest import REPOSITORY, World
 
 from contentsvc_core import Connection, CreateEndpoint
 from contentsvc_core.errors import UnreadableRow
@@ -111,7 +111,7 @@ async def test_a_second_process_reports_nothing_again(watched: Watched) -> None:
 
 async def test_an_integration_without_deliveries_hides_no_failure_of_another(watched: Watched) -> None:
     world = watched.world
-    await on_github(world)
+    await world.connected("acme/buoy", 2, "github")
     _, other = await world.stores.directory.integrations(world.organization.id)
     (secret,) = await world.stores.directory.secrets(world.organization.id, other.id, world.clock.now())
     watched.world = evolve(world, connection=Connection(integration=other, secret=secret))

@@ -1,4 +1,4 @@
-"""Sessions: a browser presents an API key once, and then a token, of which only the digest is stored."""
+"""Sessions, and the tokens of sessions and of links in mails, of which only the digests are stored."""
 
 import hmac
 import re
@@ -33,7 +33,8 @@ class Session:
     expires_at: datetime
 
 
-def session_digest(token: str) -> str | None:
+def token_digest(token: str) -> str | None:
+    """Return the digest by which a token is known; ``None``: the text is no token."""
     return sha256(token.encode()).hexdigest() if _FORM.fullmatch(token) else None
 
 

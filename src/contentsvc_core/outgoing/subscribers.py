@@ -1,7 +1,6 @@
 import re
 from datetime import datetime, timedelta
 from enum import Enum
-from hashlib import sha256
 from typing import Final, final
 
 from attrs import evolve, field, frozen
@@ -19,14 +18,11 @@ RESEND_AFTER: Final = timedelta(minutes=15)
 RECENT: Final = timedelta(days=30)
 #: Posts that were published longer ago are not mailed: mail was switched off meanwhile.
 STALE: Final = timedelta(days=3)
-#: The length of a token in characters: about 238 bits.
-TOKEN_LENGTH: Final = 40
 #: The length of an address in characters (RFC 5321, section 4.5.3.1).
 ADDRESS_LIMIT: Final = 254
 _LOCAL: Final = re.compile(r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*", re.ASCII)
 _LOCAL_LIMIT: Final = 64
 _DOMAIN: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]", re.ASCII)
-_TOKEN: Final = re.compile(rf"[A-Za-z0-9]{{{TOKEN_LENGTH}}}", re.ASCII)
 
 
 class SubscriberStatus(Enum):
@@ -138,7 +134,3 @@ def mailbox_of(address: str) -> str:
     """
     local, _, domain = address.rpartition("@")
     return f"{local.partition('+')[0].replace('.', '')}@{domain}"
-
-
-def token_digest(token: str) -> str | None:
-    return sha256(token.encode()).hexdigest() if _TOKEN.fullmatch(token) else None

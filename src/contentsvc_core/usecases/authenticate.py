@@ -2,7 +2,8 @@ from datetime import timedelta
 from typing import Final, final
 
 from contentsvc_core.access.keys import ApiKey, key_prefix, opens
-from contentsvc_core.ports import ApiKeys, Clock
+from contentsvc_core.access.sessions import TOKEN_LENGTH, token_digest
+from contentsvc_core.ports import ApiKeys, Clock, IdSource
 
 #: The resolution of the time of last use: a busy key costs one write a minute, not one a request.
 _TOUCH_AFTER: Final = timedelta(minutes=1)
@@ -30,3 +31,11 @@ class Authenticator:
         now = self._clock.now()
         if key.last_used_at is None or abs(now - key.last_used_at) >= _TOUCH_AFTER:
             await self._keys.touch(key.prefix, now)
+
+
+def mint(ids: IdSource) -> tuple[str, str]:
+    """Return a new token for a session or for a link in a mail, and its digest."""
+    token = ids.token(TOKEN_LENGTH)
+    digest = token_digest(token)
+    assert digest is not None
+    return token, digest

@@ -4,18 +4,11 @@ from typing import final
 from attrs import field, frozen
 
 from contentsvc_core.commands import values_of
-from contentsvc_core.content.brand import BrandIdentity, no_such_brand
+from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import BrandChange, ChangeBrand, CreateBrand, read_brand_change
 from contentsvc_core.content.site_addresses import SiteHost
 from contentsvc_core.ports import BrandIdentities, Clock, IdSource
 from contentsvc_core.refusals import Refusal
-
-
-async def unknown_brand(brands: BrandIdentities, organization_id: str, brand_id: str | None) -> Refusal | None:
-    """Return the refusal of an unknown identity; ``None``: the identity exists, or none is named."""
-    if brand_id is None or await brands.identity(organization_id, brand_id) is not None:
-        return None
-    return no_such_brand(brand_id)
 
 
 @final

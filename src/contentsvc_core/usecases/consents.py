@@ -6,13 +6,13 @@ from typing import Final, TypedDict, final
 from attrs import frozen
 
 from contentsvc_core.access.rates import CONFIRMING_TOGETHER, Bucket
+from contentsvc_core.access.sessions import token_digest
 from contentsvc_core.outgoing.endpoints import EndpointBody, WebhookEndpoint
 from contentsvc_core.outgoing.messages import message_for_confirmation
 from contentsvc_core.outgoing.recipients import Recipient, RecipientStatus, by_address
-from contentsvc_core.outgoing.subscribers import token_digest
 from contentsvc_core.ports import Clock, Directory, IdSource, Recipients
+from contentsvc_core.usecases.authenticate import mint
 from contentsvc_core.usecases.limit import RateLimiter
-from contentsvc_core.usecases.subscribe import mint
 
 TOO_SOON: Final = "it got a confirmation mail within the last hour"
 TOO_MANY: Final = f"your organization has sent {CONFIRMING_TOGETHER.limit} confirmation mails within a day"

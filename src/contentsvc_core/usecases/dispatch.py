@@ -39,7 +39,7 @@ from contentsvc_core.outgoing.signing import signed_headers
 from contentsvc_core.outgoing.targets import shown_target
 from contentsvc_core.ports import Clock, IdSource, MailSender, Outbox, Recipients, WebhookSender
 from contentsvc_core.timestamps import iso_ms, whole_ms
-from contentsvc_core.usecases.subscribe import mint
+from contentsvc_core.usecases.authenticate import mint
 
 #: How long a process owns a message: longer than an attempt can take, all waiting for the database included.
 LEASE: Final = timedelta(seconds=60)

@@ -219,7 +219,8 @@ class Publisher:
         #: Tried in this turn, and still due.
         left: set[tuple[str, str]] = set()
         while published < self.AT_ONCE:
-            due = [each for each in await self._due(self.AT_ONCE + len(left)) if each not in left]
+            found = await self._library.due(self._clock.now(), limit=self.AT_ONCE + len(left))
+            due = [each for each in found if each not in left]
             if not due:
                 break
             for organization_id, post_id in due:
@@ -236,9 +237,6 @@ class Publisher:
                 if not is_published:
                     left.add((organization_id, post_id))
         return published
-
-    async def _due(self, limit: int) -> Sequence[tuple[str, str]]:
-        return await self._library.due(self._clock.now(), limit=limit)
 
     async def _publish(self, organization_id: str, post_id: str) -> bool:
         stored = await self._library.post(organization_id, post_id)

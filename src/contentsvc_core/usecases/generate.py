@@ -6,6 +6,7 @@ from attrs import field, frozen
 from msgspec import Meta
 
 from contentsvc_core.commands import Command
+from contentsvc_core.content.brand import no_such_brand
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
@@ -13,7 +14,6 @@ from contentsvc_core.organizations import Integration
 from contentsvc_core.ports import BrandIdentities, Clock, Directory, IdSource, Jobs
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
-from contentsvc_core.usecases.brands import unknown_brand
 from contentsvc_core.usecases.zones import zone_of
 from contentsvc_core.values import nothing
 from contentsvc_core.workflows.causes import Generation, SiteReading, Source, sources_of, unknown_repository
@@ -123,9 +123,9 @@ class Generator:
         sources = _chosen(await self._directory.integrations(organization_id), command)
         if isinstance(sources, Refusal):
             return sources
-        unknown = await unknown_brand(self._brands, organization_id, command.brand_identity_id)
-        if unknown is not None:
-            return unknown
+        brand_id = command.brand_identity_id
+        if brand_id is not None and await self._brands.identity(organization_id, brand_id) is None:
+            return no_such_brand(brand_id)
         zone = await zone_of(self._directory, organization_id)
         window = window_at(command.lookback, self._clock.now(), zone)
 
@@ -136,7 +136,7 @@ class Generator:
                 lookback=command.lookback,
                 window=window,
                 sources=sources,
-                brand_identity_id=command.brand_identity_id,
+                brand_identity_id=brand_id,
                 include_commits=command.include_commits,
                 include_releases=command.include_releases,
             )

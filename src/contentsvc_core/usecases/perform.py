@@ -1,7 +1,7 @@
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final, Protocol, assert_never, final
+from typing import Any, Final, assert_never, final
 
 from attrs import evolve, field, frozen
 
@@ -30,6 +30,8 @@ from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.usecases.briefs import Briefs, BriefSources
 from contentsvc_core.usecases.companions import Companions
 from contentsvc_core.usecases.generate import note_event
+from contentsvc_core.usecases.pull_requests import PullRequestReader
+from contentsvc_core.usecases.read_site import BrandReader
 from contentsvc_core.values import nothing
 from contentsvc_core.workflows.causes import Delivered, Generation, SiteReading, Source, occurred_at
 from contentsvc_core.workflows.jobs import JobEventType
@@ -52,14 +54,6 @@ NO_COMMIT: Final = "no commit matches the paths and scopes of the trigger"
 _NO_SITES: Final = "websites are not read here"
 #: The attempts of a costly writer. After them the fallback writes, so that the run ends with a post.
 COSTLY_ATTEMPTS: Final = 3
-
-
-class ReadsSites(Protocol):
-    async def perform(self, run: WorkflowRun, cause: SiteReading, steps: Steps) -> RunStatus | None: ...
-
-
-class ReadsPullRequests(Protocol):
-    async def read(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> tuple[BriefSources, str | None]: ...
 
 
 @frozen(kw_only=True)
@@ -97,8 +91,8 @@ class Performer:
     _directory: Directory = field(alias="directory")
     _triggers: Triggers = field(alias="triggers")
     _schedules: Schedules = field(alias="schedules")
-    _sites: ReadsSites | None = field(default=None, alias="sites")
-    _pull_requests: ReadsPullRequests | None = field(default=None, alias="pull_requests")
+    _sites: BrandReader | None = field(default=None, alias="sites")
+    _pull_requests: PullRequestReader | None = field(default=None, alias="pull_requests")
     _writer: ContentWriter = field(alias="writer")
     _fallback: ContentWriter | None = field(default=None, alias="fallback")
     _renderer: MarkupRenderer = field(alias="renderer")

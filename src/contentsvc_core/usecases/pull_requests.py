@@ -22,6 +22,9 @@ from contentsvc_core.workflows.runs import WorkflowRun
 
 _STEP: Final = "pull_requests"
 _COMMITS_STEP: Final = "commits"
+#: The title of a refused call in the log, and its operation.
+_PULL_REQUESTS: Final = ("Pull request lookup", "read_pull_requests")
+_COMMITS: Final = ("Commit lookup", "read_commits")
 #: The most commits of a run that are read for cut pushes. The step's result has some 300 bytes a commit.
 MAX_COMMITS_READ: Final = 1000
 #: The most pull requests of a run, newest first: the step's result has at most 400 KB.
@@ -131,14 +134,7 @@ class PullRequestReader:
             by_source[_key(question.source)] = read.found
             if read.refusal is not None:
                 missing = missing or read.refusal.reason
-                await self._refused(
-                    "Pull request lookup",
-                    "read_pull_requests",
-                    question.access,
-                    question.source,
-                    question.full_name,
-                    read.refusal,
-                )
+                await self._refused(_PULL_REQUESTS, question.access, question.source, question.full_name, read.refusal)
         return _Answers(found=by_source, missing=missing)
 
     def _pause_of(self, access: HostAccess) -> str | None:
@@ -151,11 +147,11 @@ class PullRequestReader:
         return reason
 
     async def _refused(
-        self, title: str, operation: str, access: HostAccess, source: Source, full_name: str, refusal: HostRefusal
+        self, call: tuple[str, str], access: HostAccess, source: Source, full_name: str, refusal: HostRefusal
     ) -> None:
         self._paused[access.integration.id] = self._clock.now() + _pause_after(refusal), refusal.reason
         repository = Repository(id=source.repository_id, full_name=full_name, branch=None)
-        await self._calls.note_refusal(title, operation, access.integration, repository, refusal)
+        await self._calls.note_refusal(*call, access.integration, repository, refusal)
 
     async def _with_all_commits(self, run: WorkflowRun, gathered: BriefSources, steps: Steps) -> BriefSources:
         chapters = gathered.brief.chapters
@@ -193,7 +189,7 @@ class PullRequestReader:
             # Lists of commits do not name their repository, and a forged delivery may name another one.
             named = await host.repository(chapter.repository, token=access.token)
             if isinstance(named, HostRefusal):
-                await self._refused("Commit lookup", "read_commits", access, source, chapter.repository, named)
+                await self._refused(_COMMITS, access, source, chapter.repository, named)
             elif named.value.id != source.repository_id:
                 continue
             for push in pushes:
@@ -202,9 +198,7 @@ class PullRequestReader:
                 commit_range = CommitRange(head=push.head_commit.id, before=push.before, limit=remaining)
                 read = await host.commits(chapter.repository, commit_range, token=access.token)
                 if read.refusal is not None:
-                    await self._refused(
-                        "Commit lookup", "read_commits", access, source, chapter.repository, read.refusal
-                    )
+                    await self._refused(_COMMITS, access, source, chapter.repository, read.refusal)
                     continue
                 remaining -= len(read.found)
                 listed[_push_key(source, push)] = _Listed(commits=read.found, is_cut=read.is_cut)

@@ -1,31 +1,17 @@
-from collections.abc import Callable, Iterable
-from datetime import datetime
-from typing import Final, Protocol, TypeVar, final
-from zoneinfo import ZoneInfo
+from collections.abc import Callable
+from typing import Final, final
 
 from attrs import field, frozen
 
 from contentsvc_core.errors import StoreUnavailable, UnreadableRow
-from contentsvc_core.ports import Automations, Clock, Directory, IdSource, Schedules, Triggers
+from contentsvc_core.ports import Clock, Directory, IdSource, Schedules, Triggers
 from contentsvc_core.usecases.zones import zone_of
-from contentsvc_core.workflows.automations import Automation, DueAutomation, Firing
-from contentsvc_core.workflows.batches import batch_firing
-from contentsvc_core.workflows.causes import Source, sources_of
-from contentsvc_core.workflows.schedules import firing
+from contentsvc_core.workflows.automations import DueAutomation
+from contentsvc_core.workflows.causes import sources_of
 from contentsvc_core.zones import zone_fault
 
 #: The most due automations that are read at once.
 BATCH_SIZE: Final = 100
-_Automation = TypeVar("_Automation", bound=Automation)
-_Automation_contra = TypeVar("_Automation_contra", bound=Automation, contravariant=True)
-
-
-class _FiringOf(Protocol[_Automation_contra]):
-    def __call__(
-        self, found: _Automation_contra, now: datetime, zone: ZoneInfo, /, *, sources: Iterable[Source], run_id: str
-    ) -> Firing | None:
-        """Return the firing of an automation at ``now``; ``None``: it is not due."""
-        ...
 
 
 @final
@@ -47,9 +33,9 @@ class Scheduler:
     _logged: set[str] = field(factory=set, init=False)
 
     async def turn(self) -> int:
-        return await self._all(self._schedules, firing) + await self._all(self._triggers, batch_firing)
+        return await self._all(self._schedules) + await self._all(self._triggers)
 
-    async def _all(self, automations: Automations[_Automation], firing_of: _FiringOf[_Automation]) -> int:
+    async def _all(self, automations: Schedules | Triggers) -> int:
         started = 0
         last: DueAutomation | None = None
         while True:
@@ -57,7 +43,7 @@ class Scheduler:
             due = await automations.due(self._clock.now(), limit=self._batch_size, after=last)
             for each in due:
                 try:
-                    started += await self._fire(automations, firing_of, each)
+                    started += await self._fire(automations, each)
                 except StoreUnavailable:
                     raise
                 except Exception as exc:  # noqa: BLE001  # an unreadable schedule must not stop the others
@@ -66,9 +52,7 @@ class Scheduler:
                 return started
             last = due[-1]
 
-    async def _fire(
-        self, automations: Automations[_Automation], firing_of: _FiringOf[_Automation], due: DueAutomation
-    ) -> bool:
+    async def _fire(self, automations: Schedules | Triggers, due: DueAutomation) -> bool:
         found = await automations.find(due.organization_id, due.id)
         if found is None:
             return False
@@ -79,5 +63,5 @@ class Scheduler:
                 return False
             self._logged.add(fault)
             raise UnreadableRow(fault)
-        fired = firing_of(found, self._clock.now(), zone, sources=sources, run_id=self._ids.new_id(""))
+        fired = found.firing(self._clock.now(), zone, sources=sources, run_id=self._ids.new_id(""))
         return fired is not None and await automations.fire(fired)

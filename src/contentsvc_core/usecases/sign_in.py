@@ -7,14 +7,13 @@ from contentsvc_core.access.keys import ApiKey, is_active
 from contentsvc_core.access.sessions import (
     LINK_LIFE,
     SESSION_LIFE,
-    TOKEN_LENGTH,
     Session,
     csrf_token,
     link_digest,
-    session_digest,
+    token_digest,
 )
 from contentsvc_core.ports import ApiKeys, Clock, IdSource, Sessions
-from contentsvc_core.usecases.authenticate import Authenticator
+from contentsvc_core.usecases.authenticate import Authenticator, mint
 
 
 @final
@@ -53,7 +52,7 @@ class SignIn:
 
     async def prepare_link(self, key: ApiKey) -> str:
         """Create the token of a link that signs one browser in once, within :data:`LINK_LIFE`; return the token."""
-        token = self._ids.token(TOKEN_LENGTH)
+        token, _ = mint(self._ids)
         digest = link_digest(token)
         assert digest is not None
         now = self._clock.now()
@@ -76,9 +75,7 @@ class SignIn:
 
     async def _begun(self, key: ApiKey) -> SignedIn:
         await self._authenticator.note_use(key)
-        token = self._ids.token(TOKEN_LENGTH)
-        digest = session_digest(token)
-        assert digest is not None
+        token, digest = mint(self._ids)
         now = self._clock.now()
         session = Session(digest=digest, key_prefix=key.prefix, created_at=now, expires_at=now + SESSION_LIFE)
         await self._sessions.add(session)
@@ -86,7 +83,7 @@ class SignIn:
 
     async def signed_in(self, token: str) -> SignedIn | None:
         """Return the session of a token; ``None``: it is unknown or expired, or its key is not valid."""
-        digest = session_digest(token)
+        digest = token_digest(token)
         session = None if digest is None else await self._sessions.session(digest)
         now = self._clock.now()
         if session is None or now >= session.expires_at:
@@ -97,6 +94,6 @@ class SignIn:
         return SignedIn(token=token, key=key, expires_at=session.expires_at)
 
     async def sign_out(self, token: str) -> None:
-        digest = session_digest(token)
+        digest = token_digest(token)
         if digest is not None:
             await self._sessions.remove(digest)

@@ -3,10 +3,12 @@ from typing import Final, final
 from attrs import frozen
 
 from contentsvc_core.access.rates import Bucket
+from contentsvc_core.access.sessions import token_digest
 from contentsvc_core.content.public.changelogs import PublicChangelog
-from contentsvc_core.outgoing.subscribers import TOKEN_LENGTH, Subscriber, mailbox_of, read_address, token_digest
+from contentsvc_core.outgoing.subscribers import Subscriber, mailbox_of, read_address
 from contentsvc_core.ports import Clock, IdSource, Subscribers
 from contentsvc_core.refusals import Refusal, RefusalKind
+from contentsvc_core.usecases.authenticate import mint
 from contentsvc_core.usecases.limit import RateLimiter
 
 NO_ADDRESS: Final = Refusal(
@@ -61,11 +63,3 @@ class Subscriptions:
         digest = token_digest(token)
         if digest is not None:
             await self._subscribers.remove(digest)
-
-
-def mint(ids: IdSource) -> tuple[str, str]:
-    """Return a new token for a link in a mail, and its digest."""
-    token = ids.token(TOKEN_LENGTH)
-    digest = token_digest(token)
-    assert digest is not None
-    return token, digest

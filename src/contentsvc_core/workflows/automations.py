@@ -1,7 +1,7 @@
 """Automations: the triggers and the schedules of organizations, which start runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from typing import ClassVar, Final, Self, TypeVar, final
 from zoneinfo import ZoneInfo
@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.refusals import Refusal, RefusalKind, too_many
+from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.output_settings import OutputFields
 from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.zones import DEFAULT_ZONE, zone_fault
@@ -92,6 +93,10 @@ class Automation(OutputFields, ABC):
         if self.due_at is None or self.due_at <= now:
             return self
         return evolve(self, due_at=self.due_from(now, zone))
+
+    @abstractmethod
+    def firing(self, now: datetime, zone: ZoneInfo, *, sources: Iterable[Source], run_id: str) -> Firing | None:
+        """Return the firing at ``now``; ``None``: the automation is not due. One firing covers all passed times."""
 
     @abstractmethod
     def after(self, firing: Firing) -> Self:

@@ -4,7 +4,6 @@ from typing import Annotated, Any, TypeAlias
 from attrs import fields, frozen
 from msgspec import Meta
 
-from contentsvc_core.commands import Command
 from contentsvc_core.content.posts import ContentType, PostStatus
 
 AutoPublish: TypeAlias = Annotated[
@@ -16,14 +15,6 @@ OutputType: TypeAlias = Annotated[ContentType, Meta(description="Content type.")
 
 def ascending_ids(ids: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(set(ids)))
-
-
-class OutputSettings(Command, frozen=True, kw_only=True):
-    """The fields for posts that have the same form in all drivers."""
-
-    output_type: OutputType = ContentType.CHANGELOG
-    auto_publish: AutoPublish = False
-    enabled: Enabled = True
 
 
 @frozen(kw_only=True)

@@ -15,12 +15,13 @@ from msgspec import Meta
 
 from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.house_style import HouseStyle
+from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.windows import DEFAULT_LOOKBACK, Lookback, window_at
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.workflows.automations import Automation, Firing
 from contentsvc_core.workflows.causes import Generation, Source
-from contentsvc_core.workflows.output_settings import OutputSettings, ascending_ids
+from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, OutputType, ascending_ids
 from contentsvc_core.workflows.runs import RunStatus, WorkflowRun
 from contentsvc_core.workflows.slots import Cron, latest_slot, next_slot, nominal_time
 
@@ -32,9 +33,12 @@ DUPLICATE_SCHEDULE: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate schedule")
 MAX_SCHEDULES: Final = 100
 
 
-class ScheduleSettings(OutputSettings, frozen=True, kw_only=True):
+class ScheduleSettings(Command, frozen=True, kw_only=True):
     """The fields of a schedule that have the same form in all drivers."""
 
+    output_type: OutputType = ContentType.CHANGELOG
+    auto_publish: AutoPublish = False
+    enabled: Enabled = True
     name: Annotated[str, Meta(max_length=NAME_LIMIT, description="Name of the schedule.")]
     lookback: Annotated[Lookback, Meta(description="Time window of each post.")] = msgspec.field(
         default=DEFAULT_LOOKBACK, name="lookbackWindow"
@@ -102,6 +106,32 @@ class Schedule(Automation):
     def due_from(self, now: datetime, zone: ZoneInfo) -> datetime:
         return due_from(self.cron, now, zone, last_slot=self.last_slot)
 
+    def firing(self, now: datetime, zone: ZoneInfo, *, sources: Iterable[Source], run_id: str) -> Firing | None:
+        """Return the firing at ``now``; ``None``: not due. Without a connected repository, the run is skipped."""
+        if self.due_at is None or self.due_at > now:
+            return None
+        slot = max(self.due_at, latest_slot(self.cron, now, zone))
+        sources = tuple(source for source in sources if source.repository_id in self.repository_ids)
+        cause = Generation(
+            schedule_id=self.id,
+            content_type=self.output_type,
+            lookback=self.lookback,
+            window=window_at(self.lookback, slot, zone, local=nominal_time(self.cron, slot, zone)),
+            sources=sources,
+            **self.post_settings(),
+        )
+        run = WorkflowRun(
+            id=run_id,
+            organization_id=self.organization_id,
+            cause=cause,
+            status=RunStatus.PENDING if sources else RunStatus.SKIPPED,
+            error=None if sources else NO_REPOSITORY,
+            created_at=now,
+            due_at=now,
+        )
+        next_due_at = next_slot(self.cron, now, zone)
+        return Firing(automation_id=self.id, due_at=self.due_at, slot=slot, next_due_at=next_due_at, zone=zone, run=run)
+
     def after(self, firing: Firing) -> Self:
         return evolve(self, due_at=firing.next_due_at, last_slot=firing.slot)
 
@@ -125,40 +155,3 @@ def changed(schedule: Schedule, now: datetime, zone: ZoneInfo, changes: Mapping[
 
 def disabled(schedule: Schedule) -> Schedule:
     return evolve(schedule, enabled=False, due_at=None)
-
-
-def firing(
-    schedule: Schedule, now: datetime, zone: ZoneInfo, *, sources: Iterable[Source], run_id: str
-) -> Firing | None:
-    """Return the firing of a schedule at ``now``; ``None``: the schedule is not due.
-
-    One firing covers all passed slots. Without a connected repository, the run is created as skipped.
-    """
-    if schedule.due_at is None or schedule.due_at > now:
-        return None
-    slot = max(schedule.due_at, latest_slot(schedule.cron, now, zone))
-    sources = tuple(source for source in sources if source.repository_id in schedule.repository_ids)
-    cause = Generation(
-        schedule_id=schedule.id,
-        content_type=schedule.output_type,
-        lookback=schedule.lookback,
-        window=window_at(schedule.lookback, slot, zone, local=nominal_time(schedule.cron, slot, zone)),
-        sources=sources,
-        **schedule.post_settings(),
-    )
-    return Firing(
-        automation_id=schedule.id,
-        due_at=schedule.due_at,
-        slot=slot,
-        next_due_at=next_slot(schedule.cron, now, zone),
-        zone=zone,
-        run=WorkflowRun(
-            id=run_id,
-            organization_id=schedule.organization_id,
-            cause=cause,
-            status=RunStatus.PENDING if sources else RunStatus.SKIPPED,
-            error=None if sources else NO_REPOSITORY,
-            created_at=now,
-            due_at=now,
-        ),
-    )

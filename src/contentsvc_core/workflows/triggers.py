@@ -1,5 +1,5 @@
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, Self, cast, final
 from zoneinfo import ZoneInfo
 
@@ -10,12 +10,13 @@ from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.house_style import HouseStyle, style_body
 from contentsvc_core.content.posts import ContentType
 from contentsvc_core.content.style_bodies import OutputConfigBody
+from contentsvc_core.content.windows import Lookback, LookbackWindow
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.refusals import Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.workflows.automations import Automation, Firing
-from contentsvc_core.workflows.causes import source_type
+from contentsvc_core.workflows.causes import Generation, Source, source_type
 from contentsvc_core.workflows.filters import (
     NO_OPTIONS,
     Batch,
@@ -26,6 +27,7 @@ from contentsvc_core.workflows.filters import (
 )
 from contentsvc_core.workflows.globs import MatchingBudget
 from contentsvc_core.workflows.output_settings import AutoPublish, Enabled, OutputType, ascending_ids
+from contentsvc_core.workflows.runs import WorkflowRun
 from contentsvc_core.zones import day_of, end_of_day, end_of_week, start_of_day, week_of
 
 EVENT_TYPES: Final = ("push", "release")
@@ -39,6 +41,9 @@ DUPLICATE_TRIGGER: Final = Refusal(RefusalKind.DUPLICATE, "Duplicate event trigg
 TRIGGER_CHANGED: Final = Refusal(RefusalKind.CONFLICT, "Event trigger was changed by another request at the same time")
 #: The longest name, in characters.
 NAME_LIMIT: Final = 100
+#: The time between the end of a window and its run: a delivery that arrived before the end is stored by then.
+_BATCH_DELAY: Final = timedelta(seconds=60)
+_LOOKBACKS: Final = {Batch.DAILY: Lookback.YESTERDAY, Batch.WEEKLY: Lookback.LAST_7_DAYS}
 
 
 def _ascending_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -105,6 +110,31 @@ class Trigger(Automation):
 
     def due_from(self, now: datetime, zone: ZoneInfo) -> datetime:
         return window_end(self.options.batch, now, zone)
+
+    def firing(self, now: datetime, zone: ZoneInfo, *, sources: Iterable[Source], run_id: str) -> Firing | None:
+        if self.due_at is None or self.since is None or not self.enabled or self.due_at > now:
+            return None
+        batch = self.options.batch
+        until = max(self.due_at, latest_end(batch, now, zone))
+        cause = Generation(
+            trigger_id=self.id,
+            content_type=self.output_type,
+            lookback=_LOOKBACKS[batch],
+            window=LookbackWindow(since=self.since, until=until),
+            sources=[each for each in sources if self.watches(source_type(each.provider), each.repository_id)],
+            **self.post_settings(),
+        )
+        run = WorkflowRun(
+            id=run_id,
+            organization_id=self.organization_id,
+            cause=cause,
+            created_at=now,
+            due_at=max(now, until + _BATCH_DELAY),
+        )
+        next_due_at = window_end(batch, until, zone)
+        return Firing(
+            automation_id=self.id, due_at=self.due_at, slot=until, next_due_at=next_due_at, zone=zone, run=run
+        )
 
     def after(self, firing: Firing) -> Self:
         return evolve(self, due_at=firing.next_due_at, since=firing.slot)

@@ -14,7 +14,6 @@ from contentsvc_core.refusals import too_many
 from contentsvc_core.testing.contracts.trials import Contract, Trial
 from contentsvc_core.testing.parts import START
 from contentsvc_core.workflows.automations import DueAutomation, Firing
-from contentsvc_core.workflows.batches import batch_firing
 from contentsvc_core.workflows.causes import Source
 from contentsvc_core.workflows.filters import Batch, TriggerOptions
 from contentsvc_core.workflows.triggers import ANY_SOURCE, DUPLICATE_TRIGGER, UNKNOWN_TRIGGER, Trigger, collecting
@@ -210,7 +209,7 @@ def _due(trigger: Trigger) -> DueAutomation:
 
 def _firing(trial: _Trial, trigger: Trigger) -> Firing:
     at = _due(trigger).due_at
-    firing = batch_firing(trigger, at, DEFAULT_ZONE, sources=[_SOURCE], run_id=trial.new_id(""))
+    firing = trigger.firing(at, DEFAULT_ZONE, sources=[_SOURCE], run_id=trial.new_id(""))
     assert firing is not None
     return firing
 
