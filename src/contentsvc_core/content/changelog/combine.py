@@ -269,7 +269,7 @@ def _deduplicate(retained: dict[int, Entry], indexes: Iterable[int]) -> None:
                         is_same = other <= own if is_numbered else other == own
                     if is_same and _may_be_of_one_kind(retained[at].message, message):
                         duplicates.append(at)
-        if duplicates := duplicates or (in_pairs and _similar_entries(index, words, firsts, retained)):
+        if duplicates := duplicates or (_similar_entries(index, words, firsts, retained) if in_pairs else []):
             at = min(duplicates)
             retained[at] = _joined(retained[at], retained.pop(index))
             if not is_numbered:
