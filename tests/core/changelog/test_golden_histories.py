@@ -18,7 +18,7 @@ from contentsvc_core.content.changelog.bodies import breaking_notes, explanation
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, package_notes, unmentioned
 from contentsvc_core.content.changelog.report import items_of, report_of
-from contentsvc_core.content.changelog.select import Change, breaks_of, importance, most_important
+from contentsvc_core.content.changelog.select import Change, authors_of, breaks_of, importance, most_important
 from contentsvc_core.content.changelog.titles import release_line, release_title, released_name, releases_named
 from contentsvc_core.content.forms import write_content
 from contentsvc_core.content.phrases import ENGLISH
@@ -40,7 +40,7 @@ def _line(change: Change) -> str:
         "details": change.details,
         "bump": bump,
         "newcomer": change.newcomer,
-        "authors": ", ".join(author.name for author in change.authors if author != Author(name="Ada", email="")),
+        "authors": ", ".join(author.name for author in authors_of([change]) if author != Author(name="Ada", email="")),
         "rank": " ".join(map(str, importance(change))),
     }
     details = "".join(f" | {name}: {value}" for name, value in more.items() if value)

@@ -43,6 +43,8 @@ _MAY_BE_SEEN: Final = frozenset({
     "consolidate", "dedupe", "deduplicate", "modernize", "pin", "reorder", "reorganize", "restructure", "silence",
     "simplify",
 })  # fmt: skip
+#: Sections that a verb decides alone.
+_CLEAR: Final = frozenset({Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED})
 _ASKS_NOTHING: Final = frozenset({Section.ADDED, Section.DEPRECATED, Section.FIXED})
 PRIVATE_FIX: Final = ("merge commit from fork", "merge pull request from ghsa-")
 
@@ -54,12 +56,6 @@ _NOTE_FILES: Final = frozenset({PathClass.CHANGELOG, PathClass.FRAGMENT, PathCla
 #: With a lock file and without code, the update of a dependency.
 _UPDATE_ALONE: Final = late(r"(?:bump|update|upgrade)[sd]? \S+", re.IGNORECASE)
 _PACKAGE_GONE: Final = late(r"(?:drop|remove)(?:s|d|ped)? `?[a-z@][a-z\d@/.-]*`?", re.IGNORECASE)
-#: Clauses about circumstances, and tests that come with the change.
-_ASIDE: Final = late(
-    r" (?:after|because|before|if|so|that|unless|until|when|where|which|while)\b.*"
-    r"| (?:and|&|\+) (?:add|adds|added|extend|improve|its|their|update) (?:\S+ ){0,3}(?:tests?|specs?)\b.*",
-    re.IGNORECASE,
-)
 
 
 @final
@@ -91,9 +87,9 @@ def classify(message: CommitMessage, touched: Touched = NOTHING, *, breaks: Brea
     """Return the section of a change; the first rule with an answer decides."""
     seen = evidence_of(message, touched)
     kind: Kind | None = None
-    before = message.subject[: len(message.subject) - len(seen.text)]
+    bits, before = seen.bits, message.subject[: len(message.subject) - len(seen.text)]
     for needed, rule in _rules(message.kind, message.sign, seen.scope, before, touched):
-        if seen.bits & needed:
+        if bits & needed:
             kind = rule if isinstance(rule, Kind) else rule(seen)
             if kind is not None:
                 break
@@ -122,7 +118,7 @@ def classify_news(message: CommitMessage, touched: Touched, breaks: Breaks) -> t
 
 
 def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
-    if kind.section not in _MAY_BREAK or words.TYPES.get(seen.message.kind) in _NEWS or seen.raises_compiler:
+    if kind.section not in _MAY_BREAK or words.TYPES.get(seen.message.kind) in _NEWS:
         return False
     if critical.MENDS_BREAKING.match(seen.text) or seen.unnoticed or seen.matches(critical.MESSAGE):
         return False
@@ -131,7 +127,7 @@ def _breaks_in(breaks: Breaks, seen: Evidence, kind: Kind) -> bool:
     if seen.matches(critical.LOOKS) and not critical.CODE.search(seen.text):
         return False
     stable = breaks is Breaks.MAJOR and seen.matches(critical.BREAKING_IN_STABLE)
-    return stable or seen.matches(critical.BREAKING_IN_MAJOR)
+    return (stable or seen.matches(critical.BREAKING_IN_MAJOR)) and not seen.raises_compiler
 
 
 def _private_fix(seen: Evidence) -> Kind | None:
@@ -243,11 +239,11 @@ def _worded_upkeep(seen: Evidence) -> Kind | None:
         return _WORDED[Section.ADDED]
     # A change of code is not internal because it matters to tests, nor a fix because it has a private cause.
     private = seen.names_private and not (seen.touched.source and seen.verb is Section.FIXED)
-    without_aside = _ASIDE.sub("", seen.text) if seen.touched.source else None
     seen_by_users = seen.touched.source and _is_seen(seen)
     noticed = seen_by_users or (seen.touched.source and seen.first in words.NOTICED_VERBS)
     tidies = seen.first in words.INTERNAL_VERBS and not seen_by_users
-    inside = tidies or private or (not noticed and seen.matches(patterns.INTERNAL, of=without_aside))
+    internal = seen.matches_apart if seen.touched.source else seen.matches
+    inside = tidies or private or (not noticed and internal(patterns.INTERNAL))
     return _WORDED[Section.INTERNAL] if inside else None
 
 
@@ -269,10 +265,9 @@ def _about_code(seen: Evidence) -> bool:
 
 def _worded(seen: Evidence) -> Kind | None:
     section = seen.verb
-    if section in {Section.DEPRECATED, Section.PERFORMANCE, Section.REVERTED}:
+    if section in _CLEAR:
         return _WORDED[section]
-    deprecates = section in _MAY_DEPRECATE and seen.bits & patterns.DEPRECATION.bit
-    if deprecates and seen.matches(patterns.DEPRECATION, of=_ASIDE.sub("", seen.text)):
+    if section in _MAY_DEPRECATE and seen.matches_apart(patterns.DEPRECATION):
         return _WORDED[Section.DEPRECATED]
     if section is Section.ADDED and patterns.MISSING.match(seen.text):
         return _WORDED[Section.FIXED]
@@ -293,7 +288,7 @@ def _worded(seen: Evidence) -> Kind | None:
 def _without_verb(seen: Evidence) -> Kind | None:
     if seen.matches(patterns.NOVELTY):
         return _WORDED[Section.ADDED]
-    if seen.matches(patterns.STATED_FAULT) and seen.matches(patterns.STATED_FAULT, of=_ASIDE.sub("", seen.text)):
+    if seen.matches(patterns.STATED_FAULT) and seen.matches_apart(patterns.STATED_FAULT):
         return _WORDED[Section.FIXED]
     return None
 

@@ -252,6 +252,7 @@ def _deduplicate(retained: dict[int, Entry], indexes: Iterable[int]) -> None:
     filed: dict[str, list[int]] = {first: [] for first in firsts.values()}
     compared = frozenset(filed)
     recent: deque[int] = deque([0], maxlen=_LOOK_BACK)
+    in_pairs = len(words) <= _COMPARED
     for index, own in words.items():
         message, is_numbered = retained[index].message, index not in firsts
         shared = own & compared if is_numbered else (firsts[index],)
@@ -268,7 +269,7 @@ def _deduplicate(retained: dict[int, Entry], indexes: Iterable[int]) -> None:
                         is_same = other <= own if is_numbered else other == own
                     if is_same and _may_be_of_one_kind(retained[at].message, message):
                         duplicates.append(at)
-        if duplicates := duplicates or _similar_entries(index, words, firsts, retained):
+        if duplicates := duplicates or (_similar_entries(index, words, firsts, retained) if in_pairs else []):
             at = min(duplicates)
             retained[at] = _joined(retained[at], retained.pop(index))
             if not is_numbered:
@@ -286,7 +287,7 @@ def _similar_entries(
     index: int, words: Mapping[int, frozenset[str]], firsts: Mapping[int, str], retained: Mapping[int, Entry]
 ) -> list[int]:
     """Return the earlier commits that a pull request repeats in other words, or the pull request that repeats one."""
-    if not 0 < len(firsts) < len(words) <= _COMPARED:
+    if not 0 < len(firsts) < len(words):
         return []
     return [
         at

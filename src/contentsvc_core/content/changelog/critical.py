@@ -37,8 +37,7 @@ BREAKING: Final = Table(r"""
         |end(?:ed)?) (?:\S+ ){0,2}?<PLATFORM>\b[^,;]{0,20}\bsupport\b
     (?=.*\bsupport\b)\b<PLATFORM>\b[^,;]{0,30}\bsupport (?:(?:has|have) been |was |is )?(?:now )?(?:dropped|removed
         |discontinued)
-    (?=.*\b(?:dropped|removed|discontinued)\b)\bsupport (?:for|of) .{1,60}\b(?:is|are|was|were|has been
-        |have been)(?: now)? (?:dropped|removed|discontinued)\b
+    \bsupport (?:for|of) .{1,60}\b(?:is|are|was|were|has been|have been)(?: now)? (?:dropped|removed|discontinued)\b
     (?=.*\b(?:minim(?:um|al|ally)?|min)\b)\b(?:bump|up|support|raise|increase|update|upgrade|set|require|change|new
         |have)(?:s|d)?\b.{0,30}\b(?:minim(?:um|al|ally)?|min\.?)\b(?!.{0,20}<MEASURE>).{0,20}(?:<PLATFORM>\b
         |supported|required)
@@ -249,7 +248,7 @@ _FILLING: Final = (
 )
 #: A change that raises a requirement: the required thing, and what else the text says.
 RAISED: Final = late(
-    rf"(?=.*\d)(?:bump|raise|increase|update|upgrade|set|up|change|require)(?:s|d|ed)? (?:{_FILLING}\W+)*+"
+    rf"(?:bump|raise|increase|update|upgrade|set|up|change|require)(?:s|d|ed)? (?=.*\d)(?:{_FILLING}\W+)*+"
     rf"(?P<what>[a-z][\w.+#-]*)(?:\W+(?:{_FILLING}|v?\d[\w.]*|and|or|above|newer|later|higher)\b)++\W*"
     r"(?:(?:and )?(?:bump|update|use)s? \S+\Z)?(?P<more>.*)",
     re.IGNORECASE,

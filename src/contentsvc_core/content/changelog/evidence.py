@@ -24,11 +24,20 @@ _FIRST_OF_TWO: Final = frozenset({
 })  # fmt: skip
 #: Adverbs and clauses before a verb.
 _BEFORE_VERBS: Final = late(r"(?:\w+ly|se) (?=\w)|(?:for|if|in|when|while|with) [^,]{1,60}, (?=\w)", re.IGNORECASE)
+_FIRST_OF_CLAUSES: Final = frozenset({"for", "if", "in", "se", "when", "while", "with"})
 #: Not names in capitals: macros, and variables of the environment.
 _PRIVATE_NAME: Final = late(r"(?:^|[\s`(])_(?!_|[A-Z0-9_]+\b)\w+(?:\.py)?\b|\b\w+\._(?!_)\w+")
 
+#: Clauses about circumstances, and tests that come with the change.
+_ASIDE: Final = late(
+    r" (?:after|because|before|if|so|that|unless|until|when|where|which|while)\b.*"
+    r"| (?:and|&|\+) (?:add|adds|added|extend|improve|its|their|update) (?:\S+ ){0,3}(?:tests?|specs?)\b.*",
+    re.IGNORECASE,
+)
+
 #: The evidence that rules need, beside the tables of :func:`tables_of`.
 ANY, BREAKS, MERGES, UNDOES, DOT, PRIVATE, FOREIGN = (1 << shift for shift in range(48, 55))
+_MARKS: Final = (BREAKS, UNDOES, MERGES, DOT, PRIVATE)
 VERB, REMOVES, DEPRECATES, TAKES_AWAY, TIDIES = (1 << shift for shift in range(55, 60))
 _FIRST_WORDS: Final = (
     (VERB, words.VERBS.keys()),
@@ -63,6 +72,10 @@ class Evidence(Struct, gc=False):
     def matches(self, table: Table, of: str | None = None) -> bool:
         """Return whether the words match a table; ``of``: fewer words than the description."""
         return bool(table.bit & self.bits) and table.search(self.text if of is None else of, self.found)
+
+    def matches_apart(self, table: Table) -> bool:
+        """Return whether the words match a table apart from clauses about circumstances."""
+        return bool(table.bit & self.bits) and table.search(_ASIDE.sub("", self.text), self.found)
 
     @property
     def is_dependency(self) -> bool:
@@ -99,19 +112,17 @@ def typed_as(kind: str, sign: str) -> Section | None:
 
 def evidence_of(message: CommitMessage, touched: Touched) -> Evidence:
     text = message.description
-    first = _first(text)
     bits, found = tables_of(text)
     if "`" in text:
         more, also = tables_of(text.replace("`", ""))
         bits |= more
         found |= also
-    bits |= (
-        ANY
-        | (_OF_FIRST_WORDS.get(first) or VERB * (_of_last(text) is not None))
-        | DOT * ("." in text)
-        | PRIVATE * ("_" in text)
-    )
-    bits |= BREAKS * message.breaking | UNDOES * message.may_undo | MERGES * (message.subject[:1] in "Mm")
+    named = bits & patterns.THING.bit and patterns.THING.search(text, found)
+    first = "" if named else _first(text)
+    bits |= ANY | (_OF_FIRST_WORDS.get(first) or (VERB if _of_last(text) else 0))
+    marks = (message.breaking, message.may_undo, message.subject[:1] in "Mm", "." in text, "_" in text)
+    if True in marks:
+        bits |= sum(bit for bit, marked in zip(_MARKS, marks, strict=True) if marked)
     bits |= FOREIGN * (not text.isascii())
     scope = message.scope.casefold() if message.scope else ""
     return Evidence(message, touched, text, scope, first, bits, found)
@@ -129,13 +140,12 @@ def _of_last(text: str) -> Section | None:
 
 def _first(text: str) -> str:
     word = _word(text)
-    if word in words.VERBS and patterns.THING.match(text):
-        return ""
-    two = _TWO_WORDS.match(text) if word in _FIRST_OF_TWO else None
-    if two is None and word not in _OF_FIRST_WORDS and (before := _BEFORE_VERBS.match(text)):
-        verb = _word(text[before.end() :])
-        return verb if verb in words.VERBS else word
-    return (two and two.lastgroup) or word
+    if word in _FIRST_OF_TWO and (two := _TWO_WORDS.match(text)):
+        return two.lastgroup or word
+    may_be_before = word.endswith("ly") or word in _FIRST_OF_CLAUSES
+    before = _BEFORE_VERBS.match(text) if may_be_before and word not in _OF_FIRST_WORDS else None
+    verb = _word(text[before.end() :]) if before else ""
+    return verb if verb in words.VERBS else word
 
 
 def _word(text: str) -> str:

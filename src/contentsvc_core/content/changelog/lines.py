@@ -234,8 +234,8 @@ def references(
         page = f"{base}/issues/" if base else None
         numbers = [link(f"#{number}", page and page + number) for number in change.numbers[:_LINKED]]
         parts.append(f"({', '.join(numbers)})")
-    referenced = change.commits[:1] if change.numbers else change.commits
-    shas = [_sha(commit, links=links) for commit in referenced[:_LINKED] if commit.id] if commits else []
+    referenced = change.reads[:1] if change.numbers else change.reads
+    shas = [_sha(read.commit, links=links) for read in referenced[:_LINKED] if read.commit.id] if commits else []
     if (hidden := len(referenced) - _LINKED) > 0 and commits:
         shas.append(phrases.more.format(n=phrases.number(hidden)))
     return [*parts, f"({', '.join(shas)})"] if shas else parts

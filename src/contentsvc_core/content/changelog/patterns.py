@@ -10,30 +10,27 @@ from contentsvc_core.on_demand import late
 PERFORMANCE: Final = words_of(r"""
     load time | zero[- ]copy
     performances? | rendimiento | desempenho | ladezeit(?:en)? | perf | faster | fast[- ]paths? | speed(?:s|ing)? up
-    speedups? | quadratic
-    memory (?:usage|consumption|footprint)
+    speedups? | quadratic | memory (?:usage|consumption|footprint)
     (?:fewer|less|reduce[sd]?|avoid|unnecessary|extra|redundant) (?:\S+ ){0,2}?(?:allocations?|copies|copying|copy
         |cloning|clones?|syscalls?|queries|lookups?|overhead|process(?:es)?) | lazily | lazy[- ]load(?:ing|ed)?
-    on demand | only load(?:ed)? when | hot path | startup time | throughput | latency | caching
+    (?=.*\bdemand\b)on demand | only load(?:ed)? when | hot path | startup time | throughput | latency | caching
     in parallel | in batches | optimi[sz]ations?
 """)
 DOCUMENTATION: Final = words_of(r"""
     (?:how-?to|roadmap)(?! (?:board|button|card|column|dialog|item|list|panel|tab|view|widget)s?\b)
-    docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos?(?![- ]toleran)
-    misspell\w* | spelling
-    (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
+    docs? | documentations? | docstrings? | doc ?comments? | read ?me(?:\.\w+)? | typos?(?![- ]toleran) | misspell\w*
+    spelling | (?:changes|history|news|releases|whats ?new|upgrading)\.(?:md|rst|txt|adoc) | change ?logs?(?:\.\w+)?
     release notes? | (?:broken|dead) links? | tutorials? | sponsor\w* | code of conduct | faq | contributing(?:\.\w+)?
-    licen[cs]e (?:year|header|file)s? | copyright | badges?
-    grammar (?:fix|mistake)\w* | wording | (?:in|code|fix|update|add|missing|some|inline) comments? | javadocs?
-    rustdoc | jsdoc | godoc | issue templates? | pr template | mkdocs | dokumentation
+    licen[cs]e (?:year|header|file)s? | copyright | badges? | grammar (?:fix|mistake)\w*
+    wording | javadocs? | rustdoc | jsdoc | godoc | issue templates? | pr template | mkdocs | dokumentation
+    (?=.*\bcomments?\b)(?:in|code|fix|update|add|missing|some|inline) comments?
     documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles?
 """)
 INTERNAL: Final = Table(r"""
-    appveyor | vendored | fixme
-    pep ?8 | ^comment(?:s|ed)? out .*
-    ^add(?:s|ed)? (?:some |more )?debug(?:ging)? (?:logs?|output|prints?|statements?)
+    appveyor | vendored | fixme | pep ?8 | ^comment(?:s|ed)? out .*
+    (?=.*\bdebug)^add(?:s|ed)? (?:some |more )?debug(?:ging)? (?:logs?|output|prints?|statements?)
     ci | tests?(?! (?:card|key|mode)s?\b) | testing | specs | workflows?
-    (?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
+    (?=.*\bspec\b)(?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
     spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).*
     pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | fuzz(?:er|ers|ing)? | benchmarks?
     codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
@@ -69,8 +66,8 @@ INTERNAL: Final = Table(r"""
     ^fix(?:es|ed)? (?:the |some |all |more |compiler )*(?:compiler? errors?|(?:deprecation |compiler )?warnings
         |formatting|indentation|types|typing|type errors?)\Z
     ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?=.*\bcomment)(?:obsolete|old|outdated|stale) comments?
-    ^(?:add|drop|remove)(?:s|ed|ped|d)? (?:an? |the |composite |missing |unique )*ind(?:ex|exes|ices) (?:for|on|to)[ ]
-        (?:\S*\ws\.\w|\S+_\w).*
+    (?=.*\bind(?:ex|exes|ices)\b)^(?:add|drop|remove)(?:s|ed|ped|d)? (?:an? |the |composite |missing |unique )*
+        ind(?:ex|exes|ices) (?:for|on|to) (?:\S*\ws\.\w|\S+_\w).*
     ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
     (?=.*\b(?:assert|import|include|newline|semicolon))^add(?:s|ed)? (?:some |more |missing |an? )*(?:assert(?:ion)?s?
         |imports?|includes?|newlines?|semicolons?)\Z
@@ -95,12 +92,13 @@ MISTYPED: Final = words_of(r"""
         |scr?ipt|workflow)s?\Z | (?=.*\btests\b)^(?:fix(?:es|ed)? )?(?:the )?(?:[\w-]+ )?tests\Z
     ^(?:fix(?:es|ed)? )?(?:the )?(?:build|dependencies|deps|package\.json|type errors?|types|version(?: number)?)\Z
     ^(?:fix|update)(?:e?s|e?d)? (?:the )?snapshots?\Z | ^bump(?:s|ed)? (?:the )?(?:dependencies|deps|version)\Z
-    ^remove[sd]? (?:the |an? |some )?unused (?:code|imports?|variables?)\Z
+    (?=.*\bunused\b)^remove[sd]? (?:the |an? |some )?unused (?:code|imports?|variables?)\Z
     ^update[sd]? (?:the )?(?:change ?log|read ?me)(?:\.\w+)?\Z
     (?=.*\b(?:eslint|prettier|storybook)\b)^(?:(?:add|fix|update)(?:e?s|e?d)? )?(?:the |an? )?(?:eslint
         |prettier|storybook)(?: (?:config\w*|rules?|setup))?\Z
     ^wip\b.* | ^makes? (?:the )?(?:\S+ )?(?:ci|clippy|compiler|eslint|lint\w*|mypy|ruff|tests?) happy\Z
-    ^remove[sd]? (?:the |all |some )?(?:console\.\w+|debug(?:ging)? (?:code|logs?|output|prints?|statements?))\Z
+    (?=.*\b(?:console|debug))^remove[sd]? (?:the |all |some )?(?:console\.\w+|debug(?:ging)? (?:code
+        |logs?|output|prints?|statements?))\Z
     ^(?:appease|ignore|pacify|satisfy|silence|suppress)(?:e?s|e?d)? .*\b(?:clippy|eslint|flake8|mypy|pylint|pyright
         |ruff)\b.* | ^(?:derive|elide|inline|prefer)(?:s|d)? .* (?:when|where)(?:ver)? possible\Z
 """)
@@ -180,23 +178,23 @@ AT_RUNTIME: Final = late(
     re.IGNORECASE,
 )
 #: Things whose names begin like an action: "Export button stays grey", unlike "Export buttons".
-THING: Final = late(
-    r"(?:cancel|close|save|skip|submit) (?:button|icon)s?\b|kill (?:feed|streak|switch)(?:e?s)?\b"
-    r"|drop (?:chance|rate|target|zone)s?\b(?! (?:es\d|limit\w*|platform|support|x86))"
-    r"|(?:add|create|delete|display|export|import|log|open|print|remove|report|save|search|send|share|show|sort"
-    r"|submit|support|update|upload) (?:(?!(?:an?|how|if|that|the|whe\w+|which|who|why)\b)\w+ ){0,2}"
-    r"(?:bar|box|button|dialog|field|form|icon|link|list|menu|name|page|panel|screen|tab|view)s?"
-    r" (?:is|are|was|were|can|cannot|can't|does|do|doesn't|don't|fails?|has|have|loses?|no longer|shows?|stays?)\b",
-    re.IGNORECASE,
-)
+THING: Final = words_of(r"""
+    (?=.*\b(?:button|icon))^(?:cancel|close|save|skip|submit) (?:button|icon)s? | ^kill (?:feed|streak|switch)(?:e?s)?
+    ^drop (?:chance|rate|target|zone)s?\b(?! (?:es\d|limit\w*|platform|support|x86))
+    (?=.*\b(?:bar|box|button|dialog|field|form|icon|link|list|menu|name|page|panel|screen|tab|view)s?\b)^(?:add|create
+        |delete|display|export|import|log|open|print|remove|report|save|search|send|share|show|sort|submit|support
+        |update|upload) (?:(?!(?:an?|how|if|that|the|whe\w+|which|who|why)\b)\w+ ){0,2}
+        (?:bar|box|button|dialog|field|form|icon|link|list|menu|name|page|panel|screen|tab|view)s?[ ]
+        (?:is|are|was|were|can|cannot|can't|does|do|doesn't|don't|fails?|has|have|loses?|no longer|shows?|stays?)
+""")
 #: Places of documentation, whatever is done there.
 IN_DOCUMENTATION: Final = words_of(r"""
-    ^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved|rework|update|updates|updated)
-        (?: \S+){0,2} (?:docs|documentation)(?:\Z| (?:about|for|of|on) .*)
-    ^add(?:s|ed)?(?: \S+){0,3} examples?(?:\Z| (?:about|for|of|on|to|with) .*)
+    (?=.*\b(?:docs|documentation)\b)^(?:add|adds|added|clarify|clarified|extend|extended|fix|fixes|fixed|improve|improved
+        |rework|update|updates|updated)(?: \S+){0,2} (?:docs|documentation)(?:\Z| (?:about|for|of|on) .*)
+    (?=.*\bexamples?\b)^add(?:s|ed)?(?: \S+){0,3} examples?(?:\Z| (?:about|for|of|on|to|with) .*)
     docs? pages? | in (?:the )?(?:docs|documentation|read ?me|tutorials?)
-    (?:from|in|into|on|to) (?:\S+ ){1,3}(?:docs|documentation)\Z
-    add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|regarding)
+    (?=.*\b(?:docs|documentation)\b)(?:from|in|into|on|to) (?:\S+ ){1,3}(?:docs|documentation)\Z
+    (?=.*\bnotes?\b)add(?:s|ed)? (?:an? |some )?(?:\S+ )?notes? (?:about|regarding)
 """)
 AROUND_CODE: Final = words_of(r"""
     copyright | licen[cs]e headers? | typos? | doc ?strings? | read ?me | javadocs? | spelling
@@ -231,7 +229,7 @@ DEPENDENCY: Final = Table(r"""
     <UPDATE> \S+(?: \S+){0,3}? to \W?(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{7,40}\b.* | lock ?file maintenance.*
     (?=.*\bpre-?commit\b).*\bpre-?commit (?:auto ?update|hooks?(?: update)?)\b.*
     (?:(?:automat(?:ic|ed)|scheduled|daily|weekly|monthly) )+(?:update of )?(?:update|dependency|dependencies).*
-    (?:add|remove) (?P<added>\S+) (?:dev )?dependency
+    (?=.*\bdependency)(?:add|remove) (?P<added>\S+) (?:dev )?dependency
     <UPDATE> (?:dependency )?(?P<named>\S+) (?:action )?to (?:v?\d\S*|latest(?: version)?).*
     (?:update|upgrade) everything(?: else)?
     (?:npm|pnpm|yarn|composer|bundle|cargo|go get) (?:audit fix|update|upgrade|-u)\b.*
@@ -288,11 +286,12 @@ RELEASE: Final = lines_of(r"""
     (?:prepare|prepares|preparing|prep|prepared|start|begin|finali[sz]e|back to)(?: (?:for|the|next|new|to|docs?
         |changelog|on|a))* ?(?:\S+ )?(?:releases?|version|development|dev|v?\d+\.\d+\S*)(?: (?:for|of|to|cycle
         |iteration|branch|candidate|version|v?\d).*)? | version v?\d[\w.+-]*(?: (?:→|->|=>|to) v?\d[\w.+-]*)?
-    (?:update|updates|updated|generate|regenerate|reset|add|prepare|finali[sz]e|bring|new|edit|fix)(?: (?:the|a|new
-        |next))*(?: \S+)? (?:change-?log|changes|history|news|release notes|whats ?new
-        |docs version)(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date|section).*|,.*|\(.*)?
-    (?:post|pre)[- ]?release(?: .*)? | release(?: commit)?
-    various updates | start next section | add next section | (?:version ?(?:code|name)|build(?: number)?) v?\d\S*
+    (?=.*\b(?:change|docs|history|news|release|whats))(?:update|updates|updated|generate|regenerate|reset|add|prepare
+        |finali[sz]e|bring|new|edit|fix)(?: (?:the|a|new|next))*(?: \S+)? (?:change-?log|changes|history|news
+        |release notes|whats ?new|docs version)(?:\.\w+)?(?: (?:for|to|with|up|after|and|entry|entries|template|date
+        |section).*|,.*|\(.*)?
+    (?:post|pre)[- ]?release(?: .*)? | release(?: commit)? | various updates
+    (?=.*\bnext section)(?:add|start) next section | (?:version ?(?:code|name)|build(?: number)?) v?\d\S*
 """)
 #: Commits that make a release without naming a version, whatever they touch.
 RELEASE_WORDS: Final = lines_of(r"""
@@ -335,7 +334,7 @@ EMPTY: Final = Table(r"""
         |address (?:review )?(?:comments?|feedback|review)|review|feedback|address pr .*|apply suggestions.*
         |merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable|sync|format|lint|fmt|bless|durr
         |rebase|revert|empty commit|trigger (?:ci|build)|bump|(?:temp|temporary|wip|test) commit|init|checkpoint|save
-        |asdf|skeleton|(?:pr|review) (?:comments?|feedback)|add files via upload|bug ?fix(?:es)?
+        |asdf|skeleton|(?:pr|review) (?:comments?|feedback)|bug ?fix(?:es)?
         |(?:more|further|some) work (?:on|for) .*|(?:lints?|linter|linting|tests|ci|structure)
         |(?:improve|refine|tidy|adjust)s?d? (?:the )?(?:code(?: structure)?|structure)
         (?: (?:and|/) format)?(?: of (?:the )?code)?|deploy(?:ed|ment|s)?(?: to \w+)?
@@ -345,9 +344,9 @@ EMPTY: Final = Table(r"""
         |(?:inline|extract|move|split)(?:ed)? (?:the |a |some )?(?:class(?:es)?|functions?|helpers?|methods?|modules?)
         |(?:begin|continue|finish|start)(?:ed)? work(?:ing)? on .*|(?:experiment|prototype)s? (?:for|of|with) .*
         |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*|undo (?:the )?(?:last|previous) commit
-        |post[- ]release version bump|revert accidental .*|(?:add )?(?:db |database )?migrations?
-        |(?:(?:more|some) ){0,2}progress
+        |post[- ]release version bump|revert accidental .*|(?:(?:more|some) ){0,2}progress
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version))\W*
+    (?=.*\b(?:migrations?|upload)\b)(?:(?:add )?(?:db |database )?migrations?|add files via upload)\W*
     squashed commits?(?: of the following)?:?
     (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files?
     fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
@@ -374,7 +373,7 @@ ROBOT: Final = lines_of(r"""
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | apply fixes from \S+
     compile assets | (?:apply )?automat(?:ed|ic) changes? | no functional changes?(?: intended)?
     (?:locali[sz]ation|translation|i18n|l10n)s? updates?(?: (?:for|from|in|of) .*)?
-    add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
+    (?=.*\bcontributor)add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
     \[autofix\.ci\].* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
 """)
 

@@ -85,14 +85,14 @@ def surviving(shas: Sequence[str], messages: Sequence[CommitMessage]) -> Iterabl
 
 def _cancelled_additions(messages: Sequence[CommitMessage], gone: set[int]) -> set[int]:
     verbs = [VERBS.get(message.description.partition(" ")[0].casefold()) for message in messages]
-    if Section.REMOVED not in verbs:
+    adding, removing = Section.ADDED, Section.REMOVED
+    if removing not in verbs:
         return set()
     added: dict[frozenset[str], int] = {}
     cancelled: set[int] = set()
     for index, (message, verb) in enumerate(zip(messages, verbs, strict=True)):
-        removes = verb is Section.REMOVED
-        adds = verb is Section.ADDED or (verb is None and TYPES.get(message.kind) is Section.ADDED)
-        if index in gone or message.breaking or not (adds or removes):
+        adds = verb is adding or (verb is None and TYPES.get(message.kind) is adding)
+        if index in gone or message.breaking or not (adds or verb is removing):
             continue
         text = message.description if verb is None else message.description.partition(" ")[2]
         words = frozenset(words_in(text)) - _SMALL

@@ -1,7 +1,7 @@
 """The listed changes, and the changes that are only counted."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, final
 
 from msgspec import Struct
@@ -42,6 +42,7 @@ _RUST: Final = {"msrv": "rust", "rustc": "rust", "rust-version": "rust", "node.j
 _WHOLE: Final = frozenset({"", "msrv", "cargo", "engines"}) | words.SCOPES.keys()
 _VAGUE: Final = frozenset({Section.OTHER, Section.CHANGED}) | UPKEEP
 _NOT_INFERRED: Final = UPKEEP | {Section.REVERTED}
+_MAY_REQUIRE: Final = frozenset({Section.BREAKING, Section.CHANGED})
 #: Shown without a number, too, where most changes have one: readers may want it, met the fault, or used it.
 _NOTICED: Final = CRITICAL | {Section.ADDED, Section.DEPRECATED, Section.REMOVED, Section.FIXED}
 #: Packages of builds alone: actions of a code host, base images.
@@ -108,10 +109,6 @@ class Change(Struct, frozen=True, kw_only=True, gc=False):
     def messages(self) -> list[CommitMessage]:
         return [read.message for read in self.reads]
 
-    @property
-    def authors(self) -> list[Author]:
-        return [author for read in self.reads for author in authors(read.commit, read.message)]
-
 
 def reported_changes(
     pushes: Iterable[Push],
@@ -163,11 +160,12 @@ def _last_required(reported: Sequence[tuple[Entry, Kind]]) -> list[tuple[Entry, 
     retained = dict(enumerate(reported))
     for index in range(len(reported) - 1, -1, -1):
         entry, kind = reported[index]
+        if kind.section not in _MAY_REQUIRE:
+            continue
         what, scope = entry.message.description, (entry.message.scope or "").casefold()
-        changed = kind.section is Section.CHANGED
-        required = kind.section is Section.BREAKING or (changed and raises_compiler(scope, what))
-        limited = changed and what[-1:].isdecimal()
-        raised = RAISED.match(what) if required else MOVED_LIMIT.match(what) if limited else None
+        raised, moved = RAISED.match(what), MOVED_LIMIT.match(what) if what[-1:].isdecimal() else None
+        if kind.section is Section.CHANGED and (raised or moved) and not raises_compiler(scope, what):
+            raised = moved
         if raised is None:
             continue
         what = raised["what"].casefold()
@@ -218,9 +216,7 @@ def _shown(entry: Entry, kind: Kind, options: ChangelogOptions, habits: tuple[bo
     typed = words.TYPES.get(message.kind) or words.GITMOJI.get(message.sign)
     if _is_reference(message):
         return bool(_instead(message))
-    if entry.touched.noted:
-        return True
-    if not (typed is None or typed in UPKEEP):
+    if entry.touched.noted or not (typed is None or typed in UPKEEP):
         return True
     of_fragments, some_news, of_requests = habits
     if some_news and not entry.numbers and kind == Kind(Section.CHANGED, sure=False):
@@ -303,7 +299,7 @@ _CODE: Final = late(r"[`'\"]")
 
 
 def _scope(scope: str, section: Section, text: str) -> str:
-    name = ", ".join(filter(None, map(str.strip, scope.split(","))))
+    name = ", ".join(filter(None, map(str.strip, scope.split(",")))) if "," in scope else scope.strip()
     folded = name.casefold()
     redundant = section in _NAMED_BY_SCOPE and words.SCOPES.get(folded) is section
     if not name or redundant or (section in _REDUNDANT and folded in _REDUNDANT[section]):
@@ -365,6 +361,10 @@ def most_important(changes: Iterable[Change], count: int) -> list[Change]:
     return sorted(first, key=importance)[:count] if len(first) > 1 else first[:count]
 
 
+def authors_of(changes: Iterable[Change]) -> Iterator[Author]:
+    return (author for change in changes for read in change.reads for author in authors(read.commit, read.message))
+
+
 def is_news(change: Change) -> bool:
     return change.shown and change.section not in UPKEEP
 
@@ -376,9 +376,7 @@ def bump_of(message: CommitMessage) -> Bump:
             groups = match.groupdict()
             name, begin, end = (next(filter(None, map(groups.get, of)), "") for of in (_NAMES, _BEGINS, _ENDS))
             name = name.strip("`'\"")
-            if not _NAME.fullmatch(name):
-                name = ""
-            return Bump(name=name, begin=_version(begin), end=_version(end))
+            return Bump(name=name if _NAME.fullmatch(name) else "", begin=_version(begin), end=_version(end))
     return Bump(name="", begin="", end="")
 
 

@@ -293,7 +293,7 @@ def _verb_form(first: "re.Match[str]", text: str) -> str | None:
         # Each other verb would need the same form: "Automatically add and remove lids".
         others = any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text))
         return None if others or _FINITE.search(rest) else _present(word)
-    if _NOT_IMPERATIVE.match(text) or THING.match(text) or _AFTER_NOUN.match(following):
+    if _NOT_IMPERATIVE.match(text) or THING.search(text) or _AFTER_NOUN.match(following):
         return None
     if verb_form := "raised" if _RAISES_BOUND.match(text) else _VERB_FORMS.get(word):
         return verb_form

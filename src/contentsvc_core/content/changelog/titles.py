@@ -100,15 +100,15 @@ def _lead_texts(leading: Sequence[Change], budget: int, phrases: Phrasebook) -> 
         return {cut_at_word(lead(leading[0], phrases), budget): leading[0].section}
     for change in leading:
         # One label counts for the following changes of its section; a fix has one only where it needs it.
-        text = lead(change, phrases, marked=change.section is not last)
-        unmarked = change.section not in CRITICAL and text == lead(change, phrases, marked=False)
+        whole = lead(change, phrases, marked=change.section is not last)
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
-        text = _shortened(text) if len(text) > limit else text
+        text = _shortened(whole) if len(whole) > limit else whole
         size = len(text) + len(phrases.semicolon) * bool(leads)
         fits = size <= budget and len(text) <= limit and not text.endswith("…")
         if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
             leads[text] = change.section
             budget -= size
+            unmarked = change.section not in CRITICAL and whole == lead(change, phrases, marked=False)
             last = last if unmarked else change.section
         if len(leads) == _LEADS:
             break

@@ -364,8 +364,7 @@ def with_verb(text: str, section: Section, kind: str = "") -> str:
     if kind in _VERBS_AS_TYPES:
         return text if begins or _MAY_DO.match(text) else f"{kind.capitalize()} {continued(text)}"
     verb, named = _NAMED_WITHOUT_VERB[section]
-    if begins and first in {"initial", "support"}:
-        begins = _SUPPORT.match(text) is None
+    begins = begins and not (first in {"initial", "support"} and _SUPPORT.match(text))
     if begins or _MAY_DO.match(text) or not named.fullmatch(text):
         return text
     return text if _FINITE.search(_CLAUSE.sub("", text)) or _GERMAN.search(text) else f"{verb} {continued(text)}"
@@ -377,18 +376,17 @@ def continued(text: str, *, german: bool = False) -> str:
     ``german``: in a German post, only the words of English texts are certainly no nouns.
     """
     first, _, rest = text.partition(" ")
-    if not rest or not (first[1:].islower() or first == "A"):
+    if first.islower() or not rest or not (first[1:].islower() or first == "A"):
         return text
     if german and (_GERMAN.search(rest) or not (first.casefold() in _BEGIN_ENGLISH or _ENGLISH.search(rest))):
         return text
-    is_name = _NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)
-    return text if is_name and first.casefold() not in VERBS else f"{first.lower()} {rest}"
+    if first.casefold() not in VERBS and (_NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)):
+        return text
+    return f"{first.lower()} {rest}"
 
 
 def _like(written: str, verb: str | None) -> str:
-    if verb is None:
-        return written
-    return verb.capitalize() if written[0].isupper() else verb
+    return written if verb is None else verb.capitalize() if written[0].isupper() else verb
 
 
 def names_section_abroad(section: Section, text: str) -> bool:

@@ -26,7 +26,7 @@ from contentsvc_core.content.changelog.markdown import inline, link, masked_line
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import clean, lowered, notes_of, unmentioned
 from contentsvc_core.content.changelog.report import Part, Stage, in_order, items_of, report_of
-from contentsvc_core.content.changelog.select import Bump, Change, chained, is_news
+from contentsvc_core.content.changelog.select import Bump, Change, authors_of, chained, is_news
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
 from contentsvc_core.content.phrases import Phrasebook, is_foreign
 from contentsvc_core.content.sections import CRITICAL, Section
@@ -156,7 +156,7 @@ def _ending(parts: Sequence[Part], options: ChangelogOptions, voice: Voice, left
     if is_foreign([change.text for change in changes if change.shown], phrases):
         blocks.append(phrases.as_written)
     people = contributors(
-        chain.from_iterable(change.authors for change in changes) if options.contributors else (),
+        authors_of(changes) if options.contributors else (),
         options.bots,
         newcomers={change.newcomer for change in changes},
         newcomer=phrases.newcomer,

@@ -15,7 +15,7 @@ from contentsvc_core.content.changelog.markdown import masked_line, safe_url, se
 from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.release_notes import first_sentence
 from contentsvc_core.content.changelog.report import Item, Part, Stage, report_of
-from contentsvc_core.content.changelog.select import Change, importance, is_minor
+from contentsvc_core.content.changelog.select import Change, authors_of, importance, is_minor
 from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.changelog.titles import (
     counted,
@@ -155,7 +155,7 @@ def news_of(brief: Brief) -> News:
         is_prose=is_prose and len(leads) == 1,
         upkeep=upkeep,
         left_out=brief.left_out,
-        people=contributors((author for change in thanked for author in change.authors), options.bots),
+        people=contributors(authors_of(thanked), options.bots),
         commit_hashes=options.commit_hashes,
     )
 

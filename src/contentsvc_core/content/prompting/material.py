@@ -16,7 +16,7 @@ from contentsvc_core.content.changelog.people import contributors
 from contentsvc_core.content.changelog.read import parse
 from contentsvc_core.content.changelog.release_notes import clean
 from contentsvc_core.content.changelog.report import Part, report_of
-from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.select import Change, authors_of
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Brief
 from contentsvc_core.events.normalized import MAX_COMMITS, Release
@@ -173,6 +173,6 @@ def _details(message: str) -> str:
 
 
 def _people(changes: Iterable[Change]) -> list[str]:
-    names = contributors(author for change in changes for author in change.authors)
+    names = contributors(authors_of(changes))
     # The names are Markdown for changelogs; here they are unescaped.
     return [_ESCAPE.sub("", name) for name in names[:_PEOPLE_NAMED]]
