@@ -69,6 +69,12 @@ def test_a_post_is_written_by_hand_and_copied(looking: Looking) -> None:
     check(looking)
     page.get_by_role("button", name="Copy as plain text").click()
     until(lambda: "A lamp for the harbour." in page.evaluate("navigator.clipboard.readText()"), "the copied text")
+    looking.go("/posts")
+    cell = page.locator("td[data-label=State]:has(.detail)").first
+    state, detail = (cell.locator(each).bounding_box() for each in (".state", ".detail"))
+    assert state is not None
+    assert detail is not None
+    assert abs(state["x"] - detail["x"]) < 1
 
 
 def test_the_keyboard_saves_and_versions_are_compared(looking: Looking) -> None:
@@ -215,6 +221,10 @@ def test_a_text_from_right_to_left_and_a_wide_table_read_well_wherever_they_are_
     page.get_by_role("button", name="Publish now").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(title)
     _reads_well(looking, "article.reading", words)
+    looking.go("/posts")
+    page.get_by_label(f"Choose {title}").first.check()
+    page.get_by_role("button", name="Delete…").click()
+    assert _directions(page, ".ids bdi") == ["rtl"]
 
     page.goto("/changelog/acme")
     page.get_by_role("link", name=title, exact=True).first.click()

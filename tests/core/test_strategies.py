@@ -47,6 +47,7 @@ PUSHES: Final[dict[str, Callable[[Push], bool]]] = {
     "of a tag": lambda push: push.ref.startswith("refs/tags/") and push.branch == push.ref,
     "that deletes": lambda push: not push.commits and push.head_commit is None,
     "without commits": lambda push: not push.commits,
+    "of many commits": lambda push: len(push.commits) > 20,
     "with markup": lambda push: any("](" in commit.message for commit in push.commits),
     "of one commit twice": lambda push: len({commit.id for commit in push.commits}) < len(push.commits),
     "with another script": lambda push: any(not commit.message.isascii() for commit in push.commits),

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from contentsvc_core.events.normalized import RELEASE_ACTIONS, Author, Commit, Event, HeadCommit, Push, Release
 from contentsvc_core.testing import address
@@ -162,18 +163,27 @@ def _other_refs() -> st.SearchStrategy[str]:
 def pushes() -> st.SearchStrategy[Push]:
     """Return pushes to branches and tags: new, moved, deleted and without commits; and pushes that are cut.
 
-    Half of them are to the branch ``main``. A push has at most three commits: :func:`.push_body` makes larger ones.
+    Half of them are to the branch ``main``. Some have at most three commits, the others up to 30:
+    :func:`.push_body` makes larger ones.
     """
+    few = st.lists(commits(), max_size=3)
+    more = st.just(list[str]()) | st.lists(_messages(), max_size=27)
     return built(
         _push,
         other_ref=_other_refs(),
         is_main=_USUALLY,
-        commits=st.lists(commits(), max_size=3).map(tuple),
+        commits=built(_like_the_last, few=few, more=more),
         other_head=st.none() | built(HeadCommit, id=_hashes(), message=_messages() | foreign_text()),
         is_last=st.booleans(),
         before=st.none() | st.just("") | _hashes(),
         off_default=st.booleans(),
     )
+
+
+def _like_the_last(few: list[Commit], more: list[str]) -> tuple[Commit, ...]:
+    """Return commits, and others with the messages ``more``, which cost less to shrink than different ones."""
+    others = (replace(few[-1], id=f"{number:040x}", message=message) for number, message in enumerate(more))
+    return (*few, *(others if few else ()))
 
 
 def _push(

@@ -5,7 +5,7 @@ from typing import Final, TypeAlias, TypeVar
 
 from contentsvc_cli.operate.doctor import clock, database, network, work
 from contentsvc_cli.operate.doctor.deliveries import deliveries
-from contentsvc_cli.operate.doctor.findings import LIMIT_S, Check, Finding, Findings, skipped, within
+from contentsvc_cli.operate.doctor.findings import Check, Finding, Findings, skipped, within
 from contentsvc_cli.operate.doctor.outgoing import mail, mails, webhooks
 from contentsvc_cli.operate.doctor.settings import settings_found
 from contentsvc_http.settings import Examined, variable
@@ -16,7 +16,8 @@ _T = TypeVar("_T")
 _ADVICE: Final = {
     "database": "check CONTENTSVC_DATABASE_URL, that PostgreSQL runs and has disk space, and that its limits on "
     "connections allow for all nodes and a few commands",
-    "disk": "free some space on the disk of the database's server: until then, deliveries are answered with 503",
+    "disk": "free some space on the disk of the database's server, if it is full: until then, deliveries are answered "
+    "with 503",
     "key": "docs/operations.md, The key, says how to make, keep and restore keys",
     "engine": "check the permissions of the database role; 'contentsvc migrate' creates missing tables",
 }
@@ -53,8 +54,8 @@ class _Examination:
             server = group.create_task(self._server())
             hosts = group.create_task(self._hosts(readable))
 
-            def read(name: str, check: Check, limit_s: float = LIMIT_S) -> "asyncio.Task[Findings]":
-                return group.create_task(self._behind(readable, name, check, limit_s))
+            def read(name: str, check: Check) -> "asyncio.Task[Findings]":
+                return group.create_task(self._behind(readable, name, check))
 
             tasks: list[asyncio.Task[Findings]] = [
                 group.create_task(self._if_usable("file", partial(database.file, settings), "database_url")),
@@ -64,7 +65,7 @@ class _Examination:
                 read("runs", partial(work.runs, opened)),
                 read("references", partial(work.references, opened)),
                 read("search", partial(work.search, opened)),
-                read("executors", partial(work.executors, settings, opened), work.WATCHED_S + LIMIT_S),
+                read("executors", partial(work.executors, settings, opened)),
                 read("deliveries", partial(deliveries, opened)),
                 group.create_task(self._clock(reached, hosts)),
                 group.create_task(_of(server, lambda result: result.findings)),
@@ -85,20 +86,14 @@ class _Examination:
             *(finding for task in tasks for finding in task.result()),
         ]
 
-    async def _check(
-        self,
-        name: str,
-        check: Callable[[], Awaitable[_T]],
-        failed: Callable[[Finding], _T],
-        limit_s: float = LIMIT_S,
-    ) -> _T:
+    async def _check(self, name: str, check: Callable[[], Awaitable[_T]], failed: Callable[[Finding], _T]) -> _T:
         self._under_way.append(name)
         advice = _FILE if name == "database" and self._settings.is_sqlite else _ADVICE.get(name, _OTHERWISE)
         self._report(f"checking {', '.join(self._under_way)}")
         try:
             # A check that hangs knows no cause. Nothing else is looked at if the database hangs.
             if_slow = advice if name == "database" else _OTHERWISE
-            return await within(name, check, failed, limit_s=limit_s, advice=advice, if_slow=if_slow)
+            return await within(name, check, failed, advice=advice, if_slow=if_slow)
         finally:
             self._under_way.remove(name)
             self._report(f"checking {', '.join(self._under_way) or 'the rest'}")
@@ -120,9 +115,9 @@ class _Examination:
         check = partial(database.schema, self._settings, self._database)
         return await self._check("schema", check, lambda found: ([found], "the schema cannot be read"))
 
-    async def _behind(self, gate: "asyncio.Task[_Gate]", name: str, check: Check, limit_s: float) -> Findings:
+    async def _behind(self, gate: "asyncio.Task[_Gate]", name: str, check: Check) -> Findings:
         _, why = await gate
-        return await self._check(name, check, _alone, limit_s) if why is None else [skipped(name, why)]
+        return await self._check(name, check, _alone) if why is None else [skipped(name, why)]
 
     async def _if_usable(self, name: str, check: Check, *settings: str) -> Findings:
         why = next(filter(None, map(self._unusable, settings)), None)
@@ -132,19 +127,17 @@ class _Examination:
         why = self._unusable("engine") or self._unusable("database_url")
         if why is not None:
             return [skipped("engine", why)]
-        return await self._behind(reached, "engine", partial(work.engine, self._settings), LIMIT_S)
+        return await self._behind(reached, "engine", partial(work.engine, self._settings))
 
     async def _disk(self, reached: "asyncio.Task[_Gate]") -> Findings:
         check = partial(database.disk, self._settings, self._database)
         if self._settings.is_sqlite:
             return await self._if_usable("disk", check, "database_url")
-        return await self._behind(reached, "disk", check, LIMIT_S)
+        return await self._behind(reached, "disk", check)
 
     async def _server(self) -> network.ServerCheck:
-        # Three requests in sequence.
-        limit_s = 2 * LIMIT_S
         check = partial(network.server, self._address)
-        return await self._check("server", check, lambda found: network.ServerCheck(findings=[found]), limit_s)
+        return await self._check("server", check, lambda found: network.ServerCheck(findings=[found]))
 
     async def _dashboard(self, server: "asyncio.Task[network.ServerCheck]") -> Findings:
         check = partial(network.dashboard, self._address, await server)

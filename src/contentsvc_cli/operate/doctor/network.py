@@ -63,7 +63,6 @@ class ServerCheck:
 async def server(address: BindAddress) -> ServerCheck:
     name = "server"
     at = f"{address.host} port {address.port}"
-    # Together, because a check has five seconds.
     status, live = await asyncio.gather(fetch(f"{address.url}/v1/status"), fetch(f"{address.url}/health/live"))
     is_live = isinstance(live, HttpAnswer) and live.json == {"status": "live"}
     if isinstance(status, Unanswered):

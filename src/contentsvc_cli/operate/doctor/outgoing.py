@@ -1,13 +1,13 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from contentsvc_cli.operate.doctor.findings import LIMIT_S, Findings, fault, ok, warning
+from contentsvc_cli.operate.doctor.findings import Findings, fault, ok, warning
 from contentsvc_cli.operate.doctor.work import duration
 from contentsvc_http.settings import Settings, variable
 from contentsvc_http.wiring.diagnostics import DatabaseInspector
 
-#: Timeout of each SMTP response, in seconds: less than the timeout of the check.
-_TIMEOUT_S: Final = LIMIT_S - 1
+#: Timeout of each SMTP response, in seconds.
+_TIMEOUT_S: Final = 4.0
 #: Warning limit for the age of a waiting mail or message, in seconds: it is sent within seconds, and tried again within
 #: minutes.
 _LONG_S: Final = 900.0
