@@ -164,8 +164,8 @@ async def test_a_failure_after_any_statement_leaves_a_run_without_a_post(faults:
             assert not await acme.stores.posts.posts(acme.id)
         else:
             break
-    # run, its steps, its draft, post, the posts that it contains, commit; and the turn without a failure
-    assert nth == 7
+    # run, its steps, post, the posts that it contains, commit; and the turn without a failure
+    assert nth == 6
     assert len(await acme.stores.posts.posts(acme.id)) == 1
 
 

@@ -70,7 +70,8 @@ class Answer:
     @classmethod
     def of(cls, response: httpx.Response) -> "Answer":
         return cls(
-            status=f"HTTP/1.1 {response.status_code} {response.reason_phrase}",
+            # Python 3.13 has renamed the phrase of 422.
+            status=f"HTTP/1.1 {response.status_code} {response.reason_phrase}".replace("e Content", "e Entity"),
             headers={name: response.headers[name] for name in SHOWN if name in response.headers},
             body=response.json() if response.content else None,
         )

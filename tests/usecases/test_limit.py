@@ -244,6 +244,10 @@ async def test_a_key_over_its_limit_uses_nothing_of_its_organizations_bucket_up(
     assert [verdict.admitted for verdict in verdicts] == [True] * 10 + [False] * 20
     bucket = Bucket.of_organization(RATE, "org_1")
     assert await world.limiter.used([bucket]) == {bucket: 10}
+    # When both buckets are full, the answer is about the key's.
+    for _ in range(91):
+        await world.limiter.hit(bucket)
+    assert (await world.limiter.hit_by(key, RATE)).limit == 10
 
 
 async def test_a_shared_limit_counts_all_keys_of_an_organization_together(world: World) -> None:
