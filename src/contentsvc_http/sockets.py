@@ -70,4 +70,6 @@ def _bound(host: str, port: int, *, shared: bool = False) -> socket.socket:
 
 
 def _cannot_listen(host: str, port: int, exc: OSError) -> CannotListen:
-    return CannotListen(f"cannot listen on {host} port {port}: {exc.strerror or exc}")
+    return CannotListen(
+        f"cannot listen on {host} port {port}: {exc.strerror or exc}; choose another with --host or --port"
+    )

@@ -259,7 +259,10 @@ async def test_an_error_of_the_environment_says_what_to_do(postgresql: Database,
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("postgresql+asyncpg://ada:hunter2@127.0.0.1:1/contents", "'contents' at 127.0.0.1 cannot be used"),
+        (
+            "postgresql+asyncpg://ada:hunter2@127.0.0.1:1/contents",
+            "'contents' at 127.0.0.1 port 1 cannot be used: .*; see that PostgreSQL runs there",
+        ),
         ("postgresql://ada:hunter2@/contents?host=/nowhere&sslmode=disable", "'contents' at /nowhere cannot be used"),
     ],
 )
@@ -279,7 +282,10 @@ async def test_a_database_that_cannot_be_reached_is_named_without_a_secret(url: 
 async def test_a_refused_login_and_a_missing_database_are_named() -> None:
     with postgres.PrivateServer(durable=False) as server:
         for url, message in (
-            (f"{server.url.rpartition('/')[0]}/elsewhere", "the database 'elsewhere' at 127.0.0.1 does not exist"),
+            (
+                f"{server.url.rpartition('/')[0]}/elsewhere",
+                "the database 'elsewhere' at 127.0.0.1 port [0-9]+ does not exist",
+            ),
             (server.url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
             (server.socket_url.replace("//postgres", "//ada:hunter2"), 'role "ada" does not exist'),
         ):

@@ -477,7 +477,9 @@ def test_a_port_that_is_taken_is_named() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert error("serve", "--port", str(port)).startswith(f"cannot listen on 127.0.0.1 port {port}")
+        fault = error("serve", "--port", str(port))
+    assert fault.startswith(f"cannot listen on 127.0.0.1 port {port}: ")
+    assert fault.strip().endswith("; choose another with --host or --port")
 
 
 def test_no_other_user_may_read_the_files_that_commands_make(folder: Path) -> None:

@@ -263,7 +263,9 @@ def test_a_taken_port_is_refused(prepared: Prepared, lasting: ServerProcess) -> 
     ):
         done = prepared.installation.run("serve", *options, CONTENTSVC_BASE_URL=f"http://localhost:{lasting.port}")
         assert done.returncode == 1
-        assert done.stderr == f"Error: cannot listen on {LOOPBACK} port {lasting.port}: Address already in use\n"
+        where = f"{LOOPBACK} port {lasting.port}"
+        advice = "choose another with --host or --port"
+        assert done.stderr == f"Error: cannot listen on {where}: Address already in use; {advice}\n"
 
 
 @pytest.mark.parametrize(("worker", "number", "code"), [(2, signal.SIGKILL, -9), (3, signal.SIGTERM, 0)])

@@ -64,6 +64,7 @@ _UNSTORABLE: Final = {
     "54000",  # program_limit_exceeded: larger than an index allows
 }
 _NO_POOLER: Final = "a connection pooler cannot be used: name the server itself in CONTENTSVC_DATABASE_URL"
+_REACH: Final = "see that PostgreSQL runs there, or correct CONTENTSVC_DATABASE_URL"
 #: What to do about errors that do not say it.
 _ADVICE: Final = {
     # A pooler refuses the settings of a session (protocol_violation), or mixes the prepared statements of sessions.
@@ -123,7 +124,9 @@ class Postgresql:
         return cls(
             arguments=arguments,
             servers=[Server(host=host or None, port=int(port) if port else None) for host, port in pairs],
-            name=f"the database '{url.database}'" + (f" at {host}" if host else ""),
+            name=f"the database '{url.database}'"
+            + (f" at {host}" if host else "")
+            + (f" port {port}" if host and port else ""),
             pool_size=pool_size,
         )
 
@@ -225,7 +228,8 @@ class Postgresql:
             case _ if isinstance(cause, asyncpg.InvalidCatalogNameError):
                 return f"{self.name} does not exist: create it as an administrator, with {CREATEDB}"
             case _:
-                advice = _ADVICE.get(_state(cause))
+                away = isinstance(exc, _Unreachable) and isinstance(cause, OSError)
+                advice = _REACH if away else _ADVICE.get(_state(cause))
                 return f"{self.name} cannot be used: {text or cause}" + (f"; {advice}" if advice else "")
 
 

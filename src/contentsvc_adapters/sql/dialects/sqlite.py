@@ -203,6 +203,8 @@ class Sqlite(Value, frozen=True, kw_only=True):
                 return f"the database does not understand what it is asked: {cause}"
             case DatabaseFault.LOCKED:
                 return f"the database file '{self.path}' is locked by another process"
+            case DatabaseFault.FULL:
+                return f"the database file '{self.path}' cannot be used: {cause}; free some space on its disk"
             case _ if has_no_access(cause) and (denied := access_fault(self.path)) is not None:
                 return denied
             case _ if primary_code(cause) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
