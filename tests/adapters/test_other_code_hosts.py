@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Generator
 from datetime import UTC, datetime
 
 import pytest
+from attrs import evolve
 from tests.scripted_api import ScriptedApi
 
 from contentsvc_adapters.codehosts.bitbucket import BitbucketClient
@@ -376,12 +377,14 @@ class TestForgejoAndGitea:
         assert "answered with more than 32 MiB" in refused(read.refusal).reason
         assert (read.found, len(api.requests)) == ((), 11)
 
+    @pytest.mark.parametrize("limit", [500, 2, 1])
     async def test_a_version_that_ignores_the_end_of_the_range_is_refused(
-        self, api: ScriptedApi, forge: HostClient
+        self, api: ScriptedApi, forge: HostClient, limit: int
     ) -> None:
-        api.prepare(f"GET {self.COMMITS}", [self.commit(9), self.commit(8, sha="a" * 40), self.commit(7)], [])
+        listed = [self.commit(10), self.commit(9), self.commit(8, sha="a" * 40), self.commit(7)]
+        api.prepare(f"GET {self.COMMITS}", listed, [])
 
-        read = await forge.commits(self.NAME, self.RANGE, token=TOKEN)
+        read = await forge.commits(self.NAME, evolve(self.RANGE, limit=limit), token=TOKEN)
 
-        assert not read.found
+        assert (read.found, read.is_cut) == ((), False)
         assert "Gitea 1.20 or newer" in refused(read.refusal).reason

@@ -33,6 +33,11 @@ ONE_BY_ONE: Final = 40
 _HOOK_PAGES: Final = 20
 #: At least 2,000 attempts.
 _DELIVERIES_PAGES: Final = 100
+#: Gitea before 1.20 ignores the parameter that ends the list.
+_NO_RANGE: Final = HostRefusal(
+    fault=HostFault.UNSUPPORTED,
+    reason="this version does not list the commits of a push: update to Gitea 1.20 or newer",
+)
 PullRequestLookup: TypeAlias = tuple[str, Any, Callable[[Any], PullRequest | None]]
 #: The parameters that a page of a list is requested with.
 Query: TypeAlias = Mapping[str, str]
@@ -154,6 +159,8 @@ class RestHost(ABC):
         if isinstance(listed, HostRefusal):
             return HostCommits(refusal=listed)
         commits, _ = listed.value
+        if any(commit.id == commit_range.before for commit in commits):
+            return HostCommits(refusal=_NO_RANGE)
         return HostCommits(found=reversed(commits[:limit]), is_cut=len(commits) > limit)
 
     async def _list(

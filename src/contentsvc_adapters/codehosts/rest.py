@@ -31,11 +31,6 @@ _TEXT_LENGTH: Final = 64
 #: Parameters that leave out the slow parts of a commit.
 _BRIEF: Final = {"stat": "false", "verification": "false", "files": "false"}
 _NO_COMMITS: Final = HostRefusal(fault=HostFault.UNSUPPORTED, reason="this code host lists all commits of a push")
-#: Older versions ignore the parameter that ends the list.
-_NO_RANGE: Final = HostRefusal(
-    fault=HostFault.UNSUPPORTED,
-    reason="this version does not list the commits of a push: update to Gitea 1.20 or newer",
-)
 
 
 class _Repository(msgspec.Struct):
@@ -151,9 +146,7 @@ class RestCodeHost(RestHost):
     async def commits(self, full_name: str, commit_range: CommitRange, *, token: str) -> HostCommits:
         if not self._dialect.cuts_pushes:
             return HostCommits(refusal=_NO_COMMITS)
-        read = await super().commits(full_name, commit_range, token=token)
-        ignores_the_end = any(commit.id == commit_range.before for commit in read.found)
-        return HostCommits(refusal=_NO_RANGE) if ignores_the_end else read
+        return await super().commits(full_name, commit_range, token=token)
 
     async def pull_requests(
         self, full_name: str, repository_id: int, named: NamedPullRequests, *, token: str

@@ -71,7 +71,7 @@ class BrandGenerator:
 
 @final
 class BrandReader:
-    """Performs the runs of these jobs: reads a site, and adds the identity that it proposes."""
+    """Performs the runs that propose a brand identity: reads a site, and adds the identity."""
 
     def __init__(
         self,
