@@ -56,6 +56,22 @@ async def test_changelogs_are_created_changed_and_deleted(acme: Caller) -> None:
     assert (await acme.world.send("GET", "/changelog/lens")).status_code == 404
 
 
+async def test_the_document_has_the_bounds_of_a_link(acme: Caller) -> None:
+    document = (await acme.world.send("GET", "/schema/openapi.json")).json()
+    label, url = (document["components"]["schemas"]["LinkBody"]["properties"][name] for name in ("label", "url"))
+    site = "https://docs.example/"
+    longest = {"label": "d" * label["maxLength"], "url": site.ljust(url["maxLength"], "d")}
+
+    assert (label["minLength"], url["minLength"]) == (1, 1)
+    answer = await acme("PATCH", "/v1/changelogs/acme", {"headerLinks": [longest]})
+    assert answer.json()["changelog"]["headerLinks"] == [longest]
+    for name, value in longest.items():
+        for wrong in ("", value + "d"):
+            link = {"label": "Docs", "url": site, name: wrong}
+            refused = await acme("PATCH", "/v1/changelogs/acme", {"headerLinks": [link]})
+            assert (refused.status_code, "headerLinks" in refused.json()["error"]) == (400, True), link
+
+
 async def test_the_first_one_is_hidden_and_not_deleted(acme: Caller) -> None:
     assert (await acme("PATCH", "/v1/changelogs/acme", {"isPublic": True})).status_code == 200
     refused = await acme("DELETE", "/v1/changelogs/acme")

@@ -13,7 +13,7 @@ from typing import Any, Final, cast, get_args, get_type_hints
 import pytest
 
 from contentsvc_core.commands import Command
-from contentsvc_core.on_demand import module_on_demand, package_on_demand
+from contentsvc_core.on_demand import module_on_demand, names_on_demand, package_on_demand
 
 PACKAGES: Final = (
     *("contentsvc_core", "contentsvc_core.ports", "contentsvc_core.webhooks.providers"),
@@ -37,13 +37,13 @@ def _for_types(package: str) -> dict[str, str]:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_name_comes_from_where_type_checkers_find_it(package: str) -> None:
     module = importlib.import_module(package)
-    homes = _for_types(package)
+    homes, find = _for_types(package), names_on_demand(package)
 
     assert homes
     assert sorted(homes) == sorted(module.__all__)
     assert set(homes) <= set(dir(module))
     for name, home in homes.items():
-        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+        assert getattr(module, name) is find(name) is getattr(importlib.import_module(home), name)
 
 
 def test_every_command_of_a_use_case_is_public() -> None:

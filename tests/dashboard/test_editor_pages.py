@@ -76,12 +76,15 @@ async def test_an_unchanged_time_of_a_draft_is_kept_exactly(acme: Caller, browsi
 async def test_versions_are_compared_and_restored(acme: Caller, browsing: Browsing) -> None:
     post = await posted(acme)
     path = f"{POSTS}/{post.id}/edit"
-    await browsing.send((await browsing.open(path)).form(path), title="New", markdown="Other \u202e")
+    await browsing.send((await browsing.open(path)).form(path), title="New", summary="Short", markdown="Other \u202e")
 
     page = await browsing.open((await browsing.open(f"{POSTS}/{post.id}")).links["Versions"])
     root = page.tree
     # An editor sees each hidden character.
     assert "+ Other \\u202e" in root.one("pre").text
+    # The words of a title and of a summary have their own direction.
+    changed = [tag for tag, attributes in page.elements if attributes.get("dir") == "auto" and tag in {"del", "ins"}]
+    assert changed == ["del", "ins"] * 2
     assert "Title" in page.text
     page = await browsing.open(page.links["Version 1"])
     page = await browsing.send(page.form(f"{POSTS}/{post.id}/versions"))

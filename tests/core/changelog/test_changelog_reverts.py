@@ -117,6 +117,13 @@ def test_a_revert_of_several_stays_if_one_of_them_is_older() -> None:
     assert entries(draft.markdown) == ["Revert: noise"]
 
 
+def test_a_revert_undoes_64_commits_at_most() -> None:
+    made = [commit(f"feat: ring bell {number}") for number in range(65)]
+    undone = "\n".join(f"This reverts commit {each.id}." for each in made)
+    shown = draft_of(*made, f"revert: no bells\n\n{undone}").markdown
+    assert [each.url in shown for each in made] == [*[False] * 64, True]
+
+
 def test_reverts_of_hidden_commits_vanish_with_them() -> None:
     assert written(push("ci: run twice", 'Revert "ci: run twice"')) is None
 

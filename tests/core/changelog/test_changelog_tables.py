@@ -1,15 +1,22 @@
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from contentsvc_core.content.changelog import critical, patterns
-from contentsvc_core.content.changelog.tables import Table, beginnings_of
+from contentsvc_core.content.changelog.tables import Table, beginnings_of, without_need
 
 TABLES = [value for module in (critical, patterns) for value in vars(module).values() if isinstance(value, Table)]
 #: The rows from which texts are generated; Hypothesis cannot generate texts for rows with lookarounds.
 ROWS = [(table, row) for table in TABLES for row in table.rows if not re.search(r"\(\?<?[=!]", row)]
+#: The rows that look ahead for a word alone, by the row without it.
+NEEDY = {
+    bare: row
+    for table in TABLES
+    for row in table.rows
+    if (bare := without_need(row)) != row and "(?" not in bare.replace("(?:", "")
+}
 
 
 def found(table: Table, text: str) -> bool:
@@ -25,6 +32,14 @@ def test_no_row_is_missed_where_it_matches(data: st.DataObject, before: str, aft
     table, row = data.draw(st.sampled_from(ROWS))
     text = before + data.draw(st.from_regex(re.compile(row, re.IGNORECASE))) + after
     assert table.search(text) == found(table, text)
+
+
+@settings(max_examples=5, phases=[Phase.generate])
+@given(st.tuples(*(st.from_regex(re.compile(bare, re.IGNORECASE)) for bare in NEEDY)))
+def test_each_text_that_a_row_matches_has_the_words_that_the_row_needs(texts: tuple[str, ...]) -> None:
+    # A search looks at one line.
+    lines = {row: text for row, text in zip(NEEDY.values(), texts, strict=True) if "\n" not in text}
+    assert [row for row, text in lines.items() if not re.search(row, text, re.IGNORECASE)] == []
 
 
 @given(st.sampled_from(TABLES), st.text(max_size=80))

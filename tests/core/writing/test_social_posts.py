@@ -204,7 +204,9 @@ def test_a_hashtag_is_made_of_words(name: str, tag: str) -> None:
 
 def test_without_a_known_address_nothing_is_linked() -> None:
     made = commit("feat: ring at noon", host="javascript:alert(1)")
-    assert written(_TWITTER, push(made)).markdown == "Here is what is new in kettle. Ring at noon.\n"
+    text = "Here is what is new in kettle. Ring at noon.\n"
+    assert written(_TWITTER, push(made)).markdown == text
+    assert written(_LINKEDIN, push(made)).markdown == f"{text}\n#Kettle\n"
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ SECURITY: Final = Table(r"""
     \bbuffer (?:overflow|overrun) | \buse[- ]after[- ]free | \bout[- ]of[- ]bounds | \btiming attack | \bzip bomb
     \bdouble[- ]free | \bsession (?:fixation|hijack\w*) | \bclickjacking | \baccount takeover
     (?=.*\bbypass\b)^(?!(?:add|allow|enable|implement|support)s?\b).*\bauth(?:entication)? bypass
-    \barbitrary (?:code|command)s? execution | (?=.*\bexecution\b)\bremote code execution
+    \barbitrary (?:code|command)s? execution | (?=.*\bexecution)\bremote code execution
     \bsandbox escape | \bheap overflow
     \b(?:avoid|don't|do not|never|no longer|stop) (?:display|expos|log|print|send|show|stor)(?:e|es|ing|s)? (?:\S+ )
         {0,2}?(?:credentials?|secrets?|passwords?|(?:access|api|auth|refresh|session) tokens?|(?:api|private) keys?)\b

@@ -69,8 +69,8 @@ class Table:
         line = lowered(text)
         for beginning in self.by_beginning.keys() & (tables_of(text)[1] if found is None else found):
             if (pattern := self._compiled.get(beginning)) is None:
-                rows = (_NEEDED.sub("", row, count=1) for row in self.by_beginning[beginning])
-                pattern = self._compiled[beginning] = re.compile("|".join(rows))
+                pattern = re.compile("|".join(map(without_need, self.by_beginning[beginning])))
+                self._compiled[beginning] = pattern
             if pattern.search(line):
                 return True
         return False
@@ -100,6 +100,11 @@ def rows_of(text: str) -> list[str]:
     """Return the rows of a text: one a line, or several between `` | ``; a deeper line continues the line above."""
     lines = re.sub(r"\n {5,}", "", text).split("\n")
     return [row for line in lines if line.strip() for row in line.strip().split(" | ")]
+
+
+def without_need(row: str) -> str:
+    """Return a row without the words that it needs, which it has after them once more."""
+    return _NEEDED.sub("", row, count=1)
 
 
 def tables_of(line: str) -> tuple[int, set[str]]:

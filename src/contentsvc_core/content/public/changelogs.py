@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol, Self, TypedDict, final
+from typing import Annotated, Final, Protocol, Self, TypedDict, final
 
 from attrs import Factory, field, frozen
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from contentsvc_core.content.posts import ContentType, Post, PostStatus
 from contentsvc_core.content.public.facets import facets_of, folded
@@ -15,6 +15,9 @@ from contentsvc_core.schemas import body_of
 from contentsvc_core.timestamps import iso_ms
 
 SLUG_LIMIT: Final = 63
+#: The longest web address, and the longest text of a link in the header, in characters.
+URL_LIMIT: Final = 2_000
+LABEL_LIMIT: Final = 30
 #: The content types of a new changelog: those written for readers of the product, not for social networks.
 DEFAULT_TYPES: Final = (ContentType.CHANGELOG, ContentType.BLOG_POST)
 #: The most changelogs of an organization: one for each product, and each has an address of its own.
@@ -47,8 +50,8 @@ class _Owner(Protocol):
 class LinkBody(Struct, frozen=True, forbid_unknown_fields=True):
     """A link in the page header."""
 
-    label: str
-    url: str
+    label: Annotated[str, Meta(min_length=1, max_length=LABEL_LIMIT)]
+    url: Annotated[str, Meta(min_length=1, max_length=URL_LIMIT)]
 
 
 @final

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from contentsvc_core.commands import Command, changing, values_of
 from contentsvc_core.content.posts import ContentType
-from contentsvc_core.content.public.changelogs import SLUG_LIMIT, LinkBody, PublicChangelog
+from contentsvc_core.content.public.changelogs import LABEL_LIMIT, SLUG_LIMIT, URL_LIMIT, LinkBody, PublicChangelog
 from contentsvc_core.content.public.colours import read_colour
 from contentsvc_core.content.public.facets import folded
 from contentsvc_core.identifiers import is_full_name, is_slug
@@ -19,13 +19,11 @@ from contentsvc_core.text import has_controls, one_line
 #: The longest texts of a changelog, in characters.
 TITLE_LIMIT: Final = 100
 DESCRIPTION_LIMIT: Final = 300
-URL_LIMIT: Final = 2_000
 #: Repositories, and scopes and packages, of a changelog: each is part of one question to the database.
 MAX_CHOSEN: Final = 20
 SCOPE_LIMIT: Final = 60
 #: The most links in a header: with the pages of the changelog they take one line of a laptop.
 MAX_LINKS: Final = 5
-LABEL_LIMIT: Final = 30
 _HOST: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?", re.ASCII)
 _NO_ADDRESS: Final = f"must be an http or https address of at most {URL_LIMIT:,} characters"
 
