@@ -25,15 +25,18 @@ def run() -> None:
         # A locale without UTF-8 must not end a command at the first character that it lacks.
         reconfigure(errors="backslashreplace")
 
-    # Imported late: click is most of the cost of `--help`, and the threshold must be set before.
-    from contentsvc_cli.main import main  # noqa: PLC0415
-
     try:
+        # Imported late: click is most of the cost of `--help`, and the threshold must be set before.
+        from contentsvc_cli.main import main  # noqa: PLC0415
+
         main(prog_name="contentsvc")
     except SystemExit as exc:
         if isinstance(exc.code, int):
             ended.append(exc.code)
         raise
+    except KeyboardInterrupt:
+        # While modules are imported; click answers a later one in the same way.
+        sys.exit("Aborted!")
 
 
 def _leave(ended: list[int]) -> None:

@@ -516,6 +516,26 @@ def test_an_output_that_cannot_be_written_is_one_line(how: tuple[str, ...]) -> N
     assert (done.returncode, done.stderr) == (1, "Error: the output cannot be written: No space left on device\n")
 
 
+_INTERRUPTED = """
+import sys
+from contentsvc_cli.__main__ import run
+
+class Interrupted:
+    def find_spec(self, *_):
+        raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupted())
+run()
+"""
+
+
+def test_an_interrupt_while_modules_are_imported_is_no_traceback() -> None:
+    command = [sys.executable, "-c", _INTERRUPTED]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "Aborted!\n")
+
+
 @pytest.mark.usefixtures("acme")
 @pytest.mark.parametrize(
     ("command", "closed", "code"), [("organization list", 1, 0), ("organization list", 2, 0), ("init", 0, 2)]
