@@ -9,6 +9,7 @@ import httpx
 import msgspec
 from attrs import field, frozen
 
+from contentsvc_adapters.authorities import authorities, certificate_advice
 from contentsvc_adapters.writers.completions import (
     AnswerReader,
     InvalidCompletion,
@@ -104,6 +105,7 @@ class Chat:
             # Key and prompt are sent to the configured address only: no redirects, no proxy of the environment.
             follow_redirects=False,
             trust_env=False,
+            verify=authorities(httpx.URL(endpoint.base_url).scheme),
         )
 
     async def aclose(self) -> None:
@@ -160,7 +162,8 @@ class Chat:
             response = await self._client.send(request, stream=True)
         except httpx.TransportError as exc:
             # There was no answer. Only the exception's type is shown: its message may contain the prompt.
-            return _RetryLater(reason=f"the model server cannot be reached ({type(exc).__name__})")
+            advice = certificate_advice(exc)
+            return _RetryLater(reason=f"the model server cannot be reached ({type(exc).__name__}){advice}")
         try:
             return await (self._read(response) if response.is_success else self._refused(response, question))
         except httpx.TransportError as exc:

@@ -6,7 +6,7 @@ from typing import Any, Final, cast, final
 import httpx
 from attrs import field, frozen
 
-from contentsvc_http.wiring.diagnostics import in_thread
+from contentsvc_http.wiring.diagnostics import authorities, certificate_advice, in_thread
 
 _STEP_S: Final = 3.0
 _LONGEST: Final = 64 * 1024
@@ -52,7 +52,7 @@ async def fetch(url: str, *, key: str = "") -> HttpAnswer | Unanswered:
 def _fetch(url: str, headers: Mapping[str, str]) -> HttpAnswer | Unanswered:
     try:
         with (
-            httpx.Client(trust_env=False, timeout=_STEP_S, verify=url.startswith("https:")) as client,
+            httpx.Client(trust_env=False, timeout=_STEP_S, verify=authorities(httpx.URL(url).scheme)) as client,
             client.stream("GET", url, headers=headers) as response,
         ):
             at = time.time()
@@ -66,4 +66,4 @@ def _fetch(url: str, headers: Mapping[str, str]) -> HttpAnswer | Unanswered:
         return Unanswered(reason=f"no answer within {_STEP_S:g} s")
     except (httpx.HTTPError, httpx.InvalidURL) as exc:
         refused = isinstance(exc, httpx.ConnectError) and "refused" in str(exc).lower()
-        return Unanswered(reason=str(exc) or type(exc).__name__, refused=refused)
+        return Unanswered(reason=f"{exc or type(exc).__name__}{certificate_advice(exc)}", refused=refused)
