@@ -124,3 +124,11 @@ async def test_a_result_survives_a_failed_read_of_the_organization(
 
     assert started.status_code == 202
     assert started.json()["organization"]["slug"] == "acme"
+
+
+async def test_hosted_answers_have_the_current_name_of_the_organization() -> None:
+    world = ApiWorld(Settings(hosted_client="on"))
+    acme = await world.caller()
+    for name in ("Tea", "Coffee"):
+        await acme("PATCH", "/v1/organization", {"name": name})
+        assert (await acme("GET", "/v1/posts")).json()["organization"]["name"] == name

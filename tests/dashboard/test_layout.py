@@ -227,7 +227,13 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
             ({"expires": "9999-12-31"}, "expires", "This is no date"),
         ],
     ),
-    "organization": ({}, [({"time_zone": "Europe/Berlni"}, "time_zone", "The time zone must be an IANA time zone")]),
+    "organization": (
+        {},
+        [
+            ({"time_zone": "Europe/Berlni"}, "time_zone", "The time zone must be an IANA time zone"),
+            ({"name": ""}, "name", "The name must have at least 1 character."),
+        ],
+    ),
 }
 
 

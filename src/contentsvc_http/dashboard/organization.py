@@ -11,18 +11,22 @@ from contentsvc_http.dashboard.refusals import FormRefusals
 from contentsvc_http.dashboard.session import ROOT, SentForm, Visitor, sent
 
 _PATH: Final = f"{ROOT}/organization"
-_REFUSALS: Final = FormRefusals(fields={"time_zone": "time_zone"}, labels={"time_zone": "The time zone"})
+_NAMES: Final = ("name", "time_zone")
+_REFUSALS: Final = FormRefusals(
+    fields={name: name for name in _NAMES}, labels={"name": "The name", "time_zone": "The time zone"}
+)
 
 
 @get(_PATH)
 async def show(session: Visitor) -> Response[Any]:
-    typed = session.typed.text("time_zone") if session.typed else session.organization.time_zone.key
-    shown = {"typed": typed, "zones": zone_names()}
+    organization, typed = session.organization, session.typed
+    values = {"name": organization.name, "time_zone": organization.time_zone.key}
+    shown = {"values": {name: typed.text(name) for name in _NAMES} if typed else values, "zones": zone_names()}
     return pages.page(session, "organization.html", shown, title="Organization", section="organization")
 
 
 @sent(_PATH, page=show)
 async def save(session: Visitor, form: SentForm) -> Response[Any]:
-    command = _REFUSALS.accepted(read_command(ChangeOrganization, {"time_zone": form.text("time_zone")}))
+    command = _REFUSALS.accepted(read_command(ChangeOrganization, {name: form.text(name) for name in _NAMES}))
     _REFUSALS.accepted(await session.app.operator.change_organization(session.organization, command))
     return go("/organization", notice="saved")
