@@ -19,6 +19,7 @@ from contentsvc_core.testing import push_body
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper, SweepResult
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
+from contentsvc_core.zones import stored_zone
 
 
 @pytest.mark.parametrize(
@@ -220,6 +221,9 @@ async def test_an_organization_gets_another_name_and_another_plan(world: World) 
     assert await changed(7) == evolve(world.organization, retention_days=7)
     stored = await world.stores.directory.organization_of(world.organization.id)
     assert stored == evolve(world.organization, name="Tea", retention_days=7)
+    elsewhere = evolve(world.organization, time_zone=stored_zone("Mars/Base"))
+    sent_back = ChangeOrganization(name="Tea", time_zone="Mars/Base")
+    assert await world.operator.change_organization(elsewhere, sent_back) == evolve(elsewhere, name="Tea")
     for refused, field in ((await changed(name=" \n"), "name"), (await changed(), None)):
         assert isinstance(refused, Refusal)
         assert refused.field == field

@@ -113,8 +113,9 @@ class Operator:
         name = one_line(values.get("name", organization.name), NAME_LENGTH)
         if not name:
             return _NO_NAME
+        zone_name = values.get("time_zone", organization.time_zone.key)
         # The stored zone may be one that this machine does not know.
-        zone = read_zone(values["time_zone"]) if "time_zone" in values else organization.time_zone
+        zone = organization.time_zone if zone_name == organization.time_zone.key else read_zone(zone_name)
         if isinstance(zone, Refusal):
             return zone
         days = organization.retention_days if retention_days is None else retention_days
