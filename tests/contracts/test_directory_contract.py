@@ -256,6 +256,23 @@ async def test_the_owner_of_an_id_is_found(acme: Tenant) -> None:
     assert await owner_of("int_unknown") is None
 
 
+async def test_the_name_and_the_plan_of_an_organization_change_and_raise_no_version(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    zenith = await tenant(acme.stores, "zenith")
+    version = (await acme.hook()).version
+    before = existing(await directory.organization_of(acme.id))
+    other = await directory.organization_of(zenith.id)
+
+    assert await directory.rename(acme.id, "Acme ✓")
+    assert await directory.set_retention(acme.id, 7)
+    assert await directory.organization_of(acme.id) == evolve(before, name="Acme ✓", retention_days=7)
+    assert (await directory.retention_days())[acme.id] == 7
+    assert (await acme.hook()).version == version
+    assert await directory.organization_of(zenith.id) == other
+    assert not await directory.rename("org_unknown", "Acme")
+    assert not await directory.set_retention("org_unknown", 7)
+
+
 async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version(acme: Tenant) -> None:
     directory = acme.stores.directory
     zenith = await tenant(acme.stores, "zenith")

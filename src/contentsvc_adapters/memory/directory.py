@@ -44,19 +44,26 @@ class MemoryDirectory(MemoryStore):
     async def retention_days(self) -> Mapping[str, int]:
         return {each.id: each.retention_days for each in self._state.organizations.values()}
 
+    async def rename(self, organization_id: str, name: str) -> bool:
+        return self._set(organization_id, name=name)
+
+    async def set_retention(self, organization_id: str, days: int) -> bool:
+        return self._set(organization_id, retention_days=days)
+
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
-        refuse_unstorable(house_style)
+        return self._set(organization_id, house_style=house_style)
+
+    def _set(self, organization_id: str, **fields: object) -> bool:
+        refuse_unstorable(*fields.values())
         organization = self._state.organizations.get(organization_id)
         if organization is None:
             return False
-        self._state.organizations[organization_id] = evolve(organization, house_style=house_style)
+        self._state.organizations[organization_id] = evolve(organization, **fields)
         return True
 
     async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
-        organization = self._state.organizations.get(organization_id)
-        if organization is None:
+        if not self._set(organization_id, time_zone=zone):
             return False
-        self._state.organizations[organization_id] = evolve(organization, time_zone=zone)
         for schedule in of_organization(self._state.schedules.values(), organization_id):
             self._state.schedules[schedule.id] = schedule.moved(now, zone)
         for trigger in of_organization(self._state.triggers.values(), organization_id):

@@ -64,10 +64,18 @@ class SqlDirectory(SealedSqlStore):
     async def organization_of(self, organization_id: str) -> Organization | None:
         return await self._organizations.find(organization_id, organization_id)
 
+    async def rename(self, organization_id: str, name: str) -> bool:
+        return await self._set(organization_id, name=name)
+
+    async def set_retention(self, organization_id: str, days: int) -> bool:
+        return await self._set(organization_id, retention_days=days)
+
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
+        return await self._set(organization_id, house_style=directory_rows.style_column(house_style))
+
+    async def _set(self, organization_id: str, **columns: object) -> bool:
         own = update(organizations).where(organizations.c.id == organization_id)
-        setting = own.values(house_style=directory_rows.style_column(house_style))
-        return await self._database.change(setting) > 0
+        return await self._database.change(own.values(**columns)) > 0
 
     @writing
     def set_time_zone(self, connection: Connection, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:

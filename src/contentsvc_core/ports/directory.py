@@ -29,6 +29,14 @@ class Directory(Protocol):
         """Return the retention period of every organization's log, in days, by the organization's id."""
         ...
 
+    async def rename(self, organization_id: str, name: str) -> bool:
+        """Set the name; the version stays the same. ``False``: the organization is unknown."""
+        ...
+
+    async def set_retention(self, organization_id: str, days: int) -> bool:
+        """Set the retention period of the log, in days; the version stays the same. ``False``: it is unknown."""
+        ...
+
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
         """Set the house style; ``None``: the defaults. The version stays the same. ``False``: it is unknown."""
         ...
