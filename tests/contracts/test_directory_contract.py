@@ -263,14 +263,12 @@ async def test_the_name_and_the_plan_of_an_organization_change_and_raise_no_vers
     before = existing(await directory.organization_of(acme.id))
     other = await directory.organization_of(zenith.id)
 
-    assert await directory.rename(acme.id, "Acme ✓")
-    assert await directory.set_retention(acme.id, 7)
+    assert await directory.change(acme.id, START, name="Acme ✓", retention_days=7)
     assert await directory.organization_of(acme.id) == evolve(before, name="Acme ✓", retention_days=7)
     assert (await directory.retention_days())[acme.id] == 7
     assert (await acme.hook()).version == version
     assert await directory.organization_of(zenith.id) == other
-    assert not await directory.rename("org_unknown", "Acme")
-    assert not await directory.set_retention("org_unknown", 7)
+    assert not await directory.change("org_unknown", START, name="Acme")
 
 
 async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version(acme: Tenant) -> None:
@@ -326,5 +324,5 @@ async def test_an_organization_in_a_zone_that_this_machine_does_not_know_has_the
     trigger = a_trigger(acme.id, 1)
     added = await acme.stores.triggers.add(trigger, timed=lambda each, zone: evolve(each, name=zone.key))
     assert added == evolve(trigger, name="Mars/Base")
-    assert await directory.set_time_zone(acme.id, ZoneInfo("Europe/Berlin"), START)
+    assert await directory.change(acme.id, START, time_zone=ZoneInfo("Europe/Berlin"))
     assert (await directory.organizations())[0].time_zone == ZoneInfo("Europe/Berlin")

@@ -216,7 +216,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     await triggers.change(acme.id, daily.id, lambda _, _zone: daily)
     version = (await acme.hook()).version
 
-    assert await directory.set_time_zone(acme.id, _TOKYO, START)
+    assert await directory.change(acme.id, START, time_zone=_TOKYO)
 
     found = existing(await directory.organization_of(acme.id))
     assert found.time_zone == _TOKYO
@@ -230,7 +230,7 @@ async def test_schedules_and_windows_move_with_the_time_zone_of_their_organizati
     assert await triggers.find(acme.id, daily.id) == evolve(daily, due_at=window_end(Batch.DAILY, START, _TOKYO))
     assert (await acme.hook()).version > version
     assert not await schedules.fire(stale)
-    assert not await directory.set_time_zone("org_unknown", _TOKYO, START)
+    assert not await directory.change("org_unknown", START, time_zone=_TOKYO)
 
 
 def _disabled(schedule: Schedule, _zone: ZoneInfo) -> Schedule:
@@ -257,7 +257,7 @@ async def test_slots_and_windows_are_in_the_time_zone_of_their_organization(
     automations, other, before = await a_due_one(acme)
     id_ = before.automation_id
     stored = await automations.all_of(acme.id)
-    await acme.stores.directory.set_time_zone(acme.id, _TOKYO, before.due_at)
+    await acme.stores.directory.change(acme.id, before.due_at, time_zone=_TOKYO)
 
     # Its due time is the same, but the next one differs.
     assert not await automations.fire(before)

@@ -134,7 +134,7 @@ async def test_a_slot_becomes_a_post_about_the_records_before_it(world: World) -
 
 async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(world: World) -> None:
     zone = ZoneInfo("Asia/Tokyo")
-    await world.stores.directory.set_time_zone(world.organization.id, zone, world.clock.now())
+    await world.stores.directory.change(world.organization.id, world.clock.now(), time_zone=zone)
     schedule = await planned(
         world, output_type=ContentType.INVESTOR_UPDATE, lookback=Lookback.YESTERDAY, cron=evolve(_DAILY, hour=8)
     )
@@ -267,7 +267,7 @@ async def test_many_unreadable_schedules_do_not_delay_others(world: World) -> No
 async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(world: World) -> None:
     schedule = await planned(world)
     directory, organization = world.stores.directory, world.organization
-    assert await directory.set_time_zone(organization.id, stored_zone("Mars/Base"), world.clock.now())
+    assert await directory.change(organization.id, world.clock.now(), time_zone=stored_zone("Mars/Base"))
     node = Node(world)
     move_to(world, "2026-01-01T09:00")
 
@@ -278,7 +278,7 @@ async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(wor
     # Days are those of UTC.
     found = existing(await directory.organization_of(organization.id))
     assert start_of_day(found.time_zone, date(2026, 1, 1)) == datetime(2026, 1, 1, tzinfo=UTC)
-    assert await directory.set_time_zone(organization.id, ZoneInfo("UTC"), world.clock.now())
+    assert await directory.change(organization.id, world.clock.now(), time_zone=ZoneInfo("UTC"))
     assert await node.turn() == 1
     assert (await standing(world, schedule)).last_slot is not None
 
@@ -286,7 +286,7 @@ async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(wor
 async def test_no_slot_is_computed_in_a_time_zone_that_the_machine_does_not_know(world: World) -> None:
     running, off = await planned(world), await planned(world, enabled=False, lookback=Lookback.YESTERDAY)
     owner = world.organization.id
-    assert await world.stores.directory.set_time_zone(owner, stored_zone("Mars/Base"), world.clock.now())
+    assert await world.stores.directory.change(owner, world.clock.now(), time_zone=stored_zone("Mars/Base"))
     other = evolve(_DAILY, hour=10)
     change = planner(world).change
     another: dict[str, Any] = {

@@ -44,12 +44,6 @@ class MemoryDirectory(MemoryStore):
     async def retention_days(self) -> Mapping[str, int]:
         return {each.id: each.retention_days for each in self._state.organizations.values()}
 
-    async def rename(self, organization_id: str, name: str) -> bool:
-        return self._set(organization_id, name=name)
-
-    async def set_retention(self, organization_id: str, days: int) -> bool:
-        return self._set(organization_id, retention_days=days)
-
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
         return self._set(organization_id, house_style=house_style)
 
@@ -61,13 +55,24 @@ class MemoryDirectory(MemoryStore):
         self._state.organizations[organization_id] = evolve(organization, **fields)
         return True
 
-    async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
-        if not self._set(organization_id, time_zone=zone):
+    async def change(
+        self,
+        organization_id: str,
+        now: datetime,
+        *,
+        name: str | None = None,
+        retention_days: int | None = None,
+        time_zone: ZoneInfo | None = None,
+    ) -> bool:
+        fields = {"name": name, "retention_days": retention_days, "time_zone": time_zone}
+        if not self._set(organization_id, **{field: value for field, value in fields.items() if value is not None}):
             return False
+        if time_zone is None:
+            return True
         for schedule in of_organization(self._state.schedules.values(), organization_id):
-            self._state.schedules[schedule.id] = schedule.moved(now, zone)
+            self._state.schedules[schedule.id] = schedule.moved(now, time_zone)
         for trigger in of_organization(self._state.triggers.values(), organization_id):
-            self._state.triggers[trigger.id] = trigger.moved(now, zone)
+            self._state.triggers[trigger.id] = trigger.moved(now, time_zone)
         self._raise_version(organization_id)
         return True
 

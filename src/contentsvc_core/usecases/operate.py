@@ -120,12 +120,14 @@ class Operator:
             return zone
         days = organization.retention_days if retention_days is None else retention_days
         changed = evolve(organization, name=name, time_zone=zone, retention_days=days)
-        if name != organization.name:
-            await self._directory.rename(organization.id, name)
-        if zone != organization.time_zone:
-            await self._directory.set_time_zone(organization.id, zone, self._clock.now())
-        if days != organization.retention_days:
-            await self._directory.set_retention(organization.id, days)
+        if changed != organization:
+            await self._directory.change(
+                organization.id,
+                self._clock.now(),
+                name=None if name == organization.name else name,
+                time_zone=None if zone == organization.time_zone else zone,
+                retention_days=None if days == organization.retention_days else days,
+            )
         return changed
 
     async def issue_key(
