@@ -39,8 +39,6 @@ _DONE: Final[HostAnswer[None]] = HostAnswer(value=None, status=204)
 class ScriptedHost:
     """A code host that records calls, and answers by a script, or with success."""
 
-    lists_deliveries = True
-
     def __init__(self, **answers: Any) -> None:
         self.answers: dict[str, Any] = {
             "repository": HostAnswer(
