@@ -64,18 +64,6 @@ async def test_a_refused_delivery_does_not_use_its_id_up(world: World) -> None:
     assert isinstance(await world.receiver.receive(push(world)), Processed)
 
 
-async def test_24_hours_later_the_same_id_is_processed_again_with_a_new_run(world: World) -> None:
-    await world.receiver.receive(push(world))
-    world.clock.advance(timedelta(hours=24) - timedelta(milliseconds=1))
-    assert isinstance(await world.receiver.receive(push(world)), Duplicate)
-    world.clock.advance(timedelta(milliseconds=1))
-
-    assert isinstance(await world.receiver.receive(push(world)), Processed)
-    runs = await world.stores.ledger.runs(world.organization.id)
-    assert len({run.id for run in runs}) == 2
-    assert len(await world.stores.contexts.records(world.organization.id)) == 1
-
-
 async def test_a_flood_of_bad_signatures_leaves_bounded_rows_and_a_count(world: World) -> None:
     for number in range(10):
         outcome = await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
