@@ -291,8 +291,7 @@ class Readers:
     def __init__(self, engine: Engine) -> None:
         self.sync_engine = engine
 
-    async def run(self, work: Callable[[Connection], _Result], *, alone: bool = False) -> _Result:
-        _ = alone
+    async def run(self, work: Callable[[Connection], _Result]) -> _Result:
         connection = await greenlet_spawn(self.sync_engine.connect)
         try:
 
