@@ -2,17 +2,18 @@
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from tests.code_host_server import TOKEN, CodeHostServer, Fault
+from tests.forwarding import Failing
 from tests.refusals import accepted
 from tests.usecases.conftest import World
 from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core import LogEntry, LogStatus, StoreUnavailable
+from contentsvc_core import LogStatus, StoreUnavailable
 from contentsvc_core.code_hosts import HookAccess, HostRefusal
-from contentsvc_core.ports import Hooks, Journal
 from contentsvc_core.usecases.connect import UNKNOWN, Connected
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED
@@ -65,45 +66,17 @@ async def test_a_connected_repository_gets_no_second_hook(office: Office) -> Non
     assert len(office.server.hooks) == 1
 
 
-class ForgetfulHooks:
-    """Loses the connection when the name of a hook is stored."""
-
-    def __init__(self, hooks: Hooks) -> None:
-        self.rotate_secret = hooks.rotate_secret
-        self.sweep_secrets = hooks.sweep_secrets
-        self.access = hooks.access
-
-    async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
-        raise StoreUnavailable(organization_id, integration_id, hook_id)
-
-
-class FailingJournal:
-    """A journal with one unavailable method."""
-
-    def __init__(self, journal: Journal, away: str) -> None:
-        self.append = journal.append
-        self.finish = journal.finish
-        self.answered = journal.answered
-        self.entries = journal.entries
-        self.sweep = journal.sweep
-        self.sweep_claims = journal.sweep_claims
-        self.entry = journal.entry
-        self.page = journal.page
-        setattr(self, away, self._away)
-
-    async def _away(self, entry: LogEntry) -> None:
-        raise StoreUnavailable(entry.id)
-
-
 async def test_a_store_that_goes_away_leaves_no_hook_behind(world: World, office: Office) -> None:
     host = RestCodeHost(office.server.api_url)
-    forgetful = office_of(world, office.server, host, hooks=ForgetfulHooks(world.stores.hooks))
+    hooks: Any = Failing(world.stores.hooks, note_hook=StoreUnavailable())
+    forgetful = office_of(world, office.server, host, hooks=hooks)
     with pytest.raises(StoreUnavailable):
         await forgetful.connect()
     assert len(office.server.did("POST", "/hooks$")) == 1
     assert await office.is_left_alone()
 
-    mute = office_of(world, office.server, host, journal=FailingJournal(world.stores.journal, "append"))
+    journal: Any = Failing(world.stores.journal, append=StoreUnavailable())
+    mute = office_of(world, office.server, host, journal=journal)
     with pytest.raises(StoreUnavailable):
         await mute.connect()
     await host.close()
@@ -113,9 +86,8 @@ async def test_a_store_that_goes_away_leaves_no_hook_behind(world: World, office
 
 async def test_a_connection_succeeds_though_its_log_entry_cannot_be_finished(world: World, office: Office) -> None:
     host = RestCodeHost(office.server.api_url)
-    created = await office_of(
-        world, office.server, host, journal=FailingJournal(world.stores.journal, "finish")
-    ).connected()
+    journal: Any = Failing(world.stores.journal, finish=StoreUnavailable())
+    created = await office_of(world, office.server, host, journal=journal).connected()
     await host.close()
 
     assert office.server.hook.url == created.url
