@@ -5,15 +5,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.code_host_server import TOKEN, CodeHostServer, Fault
+from tests.code_host_server import CodeHostServer, Fault
 from tests.forwarding import Failing
 from tests.refusals import accepted
 from tests.usecases.conftest import World
-from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
+from tests.usecases.offices import NAME, NUMBER, Office, office_of
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
 from contentsvc_core import LogStatus, StoreUnavailable
-from contentsvc_core.code_hosts import HookAccess, HostRefusal
+from contentsvc_core.code_hosts import HostRefusal
 from contentsvc_core.usecases.connect import UNKNOWN, Connected
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED
@@ -26,27 +26,6 @@ async def office(world: World) -> AsyncGenerator[Office]:
         host = RestCodeHost(server.api_url)
         yield office_of(world, server, host)
         await host.close()
-
-
-async def test_with_a_token_everything_is_read_and_made_at_the_code_host(office: Office) -> None:
-    created = await office.connected()
-
-    (repository,) = created.integration.repositories
-    assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "trunk")
-    assert created.created_at_host
-    assert created.integration.id.startswith("int_")
-    assert (office.server.hook.url, office.server.hook.secret) == (created.url, created.secret)
-    organization, integration = office.world.organization.id, created.integration.id
-    assert created.url == f"{BASE_URL}/api/webhooks/github/{organization}/{integration}/{NUMBER}"
-    access = await office.world.stores.hooks.access(organization, integration)
-    assert access == HookAccess(hook_id=str(office.server.hook.id), token=TOKEN)
-    (entry,) = await office.calls()
-    assert (entry.title, entry.status, entry.status_code) == ("Webhook creation", LogStatus.SUCCESS, 201)
-    assert entry.payload == {"operation": "create_hook", "repository": NAME}
-    assert entry.error_message is None
-    assert await office.receive(created, office.server.hook.secret, "d-1") == 200
-    for secret in (TOKEN, created.secret):
-        assert secret not in repr((created, access, entry))
 
 
 async def test_without_an_id_a_public_repository_is_read_by_its_old_name_too(office: Office) -> None:
