@@ -9,7 +9,7 @@ from sqlalchemy import update
 from tests import builders
 from tests.refusals import accepted, existing
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.automation import brand_identities
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import (
@@ -29,7 +29,7 @@ async def added(acme: Tenant, name: str = "Lighthouse", **changes: Any) -> Brand
 
 
 async def test_an_unreadable_identity_fails_its_own_organization_alone(database: Database) -> None:
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     acme, zenith = await tenant(stores), await tenant(stores, "zenith")
     brand, other = await added(acme), await added(zenith)
     # As after a restart with an earlier version.

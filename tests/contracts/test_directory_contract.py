@@ -10,7 +10,7 @@ from contract_values import IDS, SECRET, RotatingSealer, Stores, Tenant, a_trigg
 from sqlalchemy import update
 from tests.refusals import existing
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
@@ -264,7 +264,7 @@ async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
 async def test_an_organization_in_a_zone_that_this_machine_does_not_know_has_the_days_of_utc(
     database: Database,
 ) -> None:
-    acme = await tenant(sql_stores(database, RotatingSealer()))
+    acme = await tenant(SqlStores(database, RotatingSealer()))
     directory = acme.stores.directory
     await database.change(update(organizations).values(time_zone="Mars/Base"))
 

@@ -10,7 +10,7 @@ import pytest
 from contract_values import RotatingSealer, Stores
 from tests import postgres
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window, hit
 from contentsvc_core.errors import UnreadableRow
@@ -53,7 +53,7 @@ async def test_a_transition_that_raises_changes_nothing(stores: Stores) -> None:
 
 
 async def test_two_processes_of_a_postgresql_admit_the_limit_together(postgres_url: str) -> None:
-    nodes = [sql_stores(Database(postgres_url), RotatingSealer()) for _ in range(2)]
+    nodes = [SqlStores(Database(postgres_url), RotatingSealer()) for _ in range(2)]
     rate = Rate(method="POST", template="/v1/lamps", limit=30)
     bucket = Bucket.of_key(rate, "csk_0000000001")
 
@@ -71,7 +71,7 @@ async def test_two_processes_of_a_postgresql_admit_the_limit_together(postgres_u
 async def test_a_refusal_writes_nothing_into_a_postgresql_not_even_a_lock(
     postgresql: Database, postgres_url: str
 ) -> None:
-    store = sql_stores(postgresql, RotatingSealer()).rate_limits
+    store = SqlStores(postgresql, RotatingSealer()).rate_limits
     for _ in range(RATE.limit):
         await store.update(BUCKET, at(START))
     # A lock would be stored in the row, as xmax.
@@ -85,7 +85,7 @@ async def test_a_refusal_writes_nothing_into_a_postgresql_not_even_a_lock(
 
 
 async def test_a_refusal_writes_nothing_into_a_file(database: Database, tmp_path: Path) -> None:
-    store = sql_stores(database, RotatingSealer()).rate_limits
+    store = SqlStores(database, RotatingSealer()).rate_limits
     with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as other:
 
         def changes() -> int:
@@ -102,7 +102,7 @@ async def test_a_refusal_writes_nothing_into_a_file(database: Database, tmp_path
 
 
 async def test_an_unreadable_window_is_an_error_that_names_it(database: Database) -> None:
-    store = sql_stores(database, RotatingSealer()).rate_limits
+    store = SqlStores(database, RotatingSealer()).rate_limits
     await store.update(BUCKET, at(START))
     for broken in ("[2, 1]", '"soon"', "["):
         await database.write(

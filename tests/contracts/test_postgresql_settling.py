@@ -13,7 +13,7 @@ from contract_lanes import on_lanes, until_they_wait
 from contract_values import CHECKING, RotatingSealer, Tenant, tenant
 from tests import postgres
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.database import Fetch
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlBatchWriter
@@ -31,7 +31,7 @@ _CUT = """
 
 @pytest.fixture
 async def acme(postgresql: Database) -> Tenant:
-    return await tenant(sql_stores(postgresql, RotatingSealer()))
+    return await tenant(SqlStores(postgresql, RotatingSealer()))
 
 
 def _stored(url: str) -> dict[str, int]:

@@ -10,7 +10,7 @@ from contract_values import IDS, RotatingSealer, Stores, Tenant, later, push, te
 from sqlalchemy import insert, update
 from tests.builders import an_entry
 
-from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores, rows
 from contentsvc_adapters.sql.schema.deliveries import claims, log_entries
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.journal import LogEntry
@@ -94,7 +94,7 @@ async def test_a_sweep_that_is_cut_short_is_taken_up_by_the_next_one(acme: Tenan
 
 
 async def test_an_unreadable_organization_keeps_no_log_from_being_swept(database: Database) -> None:
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     acme, zenith = await tenant(stores), await tenant(stores, "zenith")
     # As after a restart with an older list of time zones, or with an earlier version.
     newer = update(organizations).where(organizations.c.id == acme.id)
