@@ -177,8 +177,7 @@ async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> No
     await stores.journal.append(old)
     fault = RuntimeError("no claims")
 
-    journal: Any = Failing(stores.journal)
-    journal.faults["sweep_claims"] = fault
+    journal: Any = Failing(stores.journal, sweep_claims=fault)
     faults: list[Exception] = []
     pauses: list[int] = []
 

@@ -1,6 +1,5 @@
 """Schedules: creation, changes, firing on any number of nodes, and posts."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -17,8 +16,7 @@ from tests.usecases.test_perform import perform_all, pushed
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.windows import Lookback
-from contentsvc_core.organizations import Integration
-from contentsvc_core.ports import Directory, Schedules
+from contentsvc_core.ports import Schedules
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.schedule import BATCH_SIZE, Scheduler
 from contentsvc_core.workflows.causes import Generation, Source
@@ -62,7 +60,6 @@ class Node:
         world: World,
         *,
         schedules: Schedules | None = None,
-        directory: Directory | None = None,
         batch_size: int = BATCH_SIZE,
     ) -> None:
         self.faults: list[Exception] = []
@@ -70,7 +67,7 @@ class Node:
         self.scheduler = Scheduler(
             schedules or stores.schedules,
             stores.triggers,
-            directory or stores.directory,
+            stores.directory,
             world.clock,
             world.ids,
             on_fault=self.faults.append,
@@ -157,25 +154,6 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     ]
     assert "1 January 2026" in post.markdown
     assert "December" not in post.markdown
-
-
-class Slow(Forwarding):
-    """A directory that yields to other nodes first: concurrent nodes all read the same due schedule."""
-
-    async def integrations(self, organization_id: str) -> Sequence[Integration]:
-        await asyncio.sleep(0)
-        return await self.real.integrations(organization_id)
-
-
-async def test_of_many_nodes_one_fires_a_slot(world: World) -> None:
-    slow: Any = Slow(world.stores.directory)
-    nodes = [Node(world, directory=slow) for _ in range(8)]
-    await planned(world)
-    for day in range(1, 4):
-        move_to(world, f"2026-01-0{day}T09:00")
-        assert sorted(await asyncio.gather(*(node.turn() for node in nodes))) == [0] * 7 + [1]
-
-    assert await slots(world) == ["2026-01-01T09:00", "2026-01-02T09:00", "2026-01-03T09:00"]
 
 
 async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World) -> None:
@@ -373,14 +351,17 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
     assert await planner(world).change(world.organization.id, "sch_unknown", change) is UNKNOWN_SCHEDULE
 
 
-async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: World) -> None:
+@pytest.mark.parametrize(("method", "answer"), [("find", None), ("fire", False)])
+async def test_a_schedule_that_is_deleted_or_fired_meanwhile_starts_nothing(
+    world: World, method: str, answer: object
+) -> None:
     await planned(world)
 
-    class Gone(Forwarding):
-        async def find(self, *_: object) -> None:
-            return None
+    async def answered(*_: object) -> object:
+        return answer
 
-    gone: Any = Gone(world.stores.schedules)
-    node = Node(world, schedules=gone)
+    schedules: Any = Forwarding(world.stores.schedules)
+    setattr(schedules, method, answered)
+    node = Node(world, schedules=schedules)
     move_to(world, "2026-01-01T09:00")
     assert (await node.turn(), node.faults) == (0, [])
