@@ -197,8 +197,8 @@ async def _stay_reported(trial: _Trial) -> None:
         trial.same(again, Completion.ALREADY_REPORTED)
     trial.same(await trial.store.posts.posts(trial.own), [])
     trial.same({*await ledger.reported(trial.own, [*keys, "v2"])}, {*keys})
-    trial.same({*await ledger.reported(trial.own, [])}, set())
-    trial.same({*await ledger.reported(trial.foreign, keys)}, set())
+    trial.same({*await ledger.reported(trial.own, [])}, set[str]())
+    trial.same({*await ledger.reported(trial.foreign, keys)}, set[str]())
     # The end of its run stays, too.
     (first, *_) = [run for run in await ledger.runs(trial.own) if run.post_id is not None]
     trial.same((first.status, first.post_id), (RunStatus.COMPLETED, post.id))
@@ -217,7 +217,7 @@ async def _are_overtaken(trial: _Trial) -> None:
         trial.same(await ledger.complete(run, post, once="v2", also=[key, "v3"]), Completion.OVERTAKEN)
     await _check_stored(trial, run)
     trial.same(await trial.store.posts.post(trial.own, post.id), None)
-    trial.same({*await ledger.reported(trial.own, ["v2", "v3"])}, set())
+    trial.same({*await ledger.reported(trial.own, ["v2", "v3"])}, set[str]())
     # As in the next attempt.
     trial.same(await ledger.complete(run, post, once="v2", also=["v3"]), Completion.COMPLETED)
 
