@@ -34,6 +34,8 @@ _ERROR: Final = 200
 _PERMANENT: Final = range(500, 600)
 #: The largest reply that is read, in bytes: usual replies have less than a kilobyte.
 _REPLY: Final = 64 * 1024
+#: Begins an encoded word (RFC 2047, section 2).
+_ENCODED: Final = "=?"
 #: The bytes of one read from the connection: a usual reply is read at once.
 _PIECE: Final = 4096
 
@@ -48,9 +50,15 @@ class _OneLine(UnstructuredHeader, BaseHeader):
 class _Subject(UnstructuredHeader, BaseHeader):
     """A subject that is read as it was written: ``EmailPolicy`` loses spaces between encoded words."""
 
+    @classmethod
+    def parse(cls, value: str, kwds: dict[str, Any]) -> None:
+        super().parse(value, kwds)
+        # The parser decodes encoded words, and these may have line ends: whole headers of others.
+        kwds["decoded"] = value
+
     def fold(self, *, policy: Policy) -> str:
         text = str(self)
-        if not text.isascii():
+        if _ENCODED in text or not text.isascii():
             text = Header(text, "utf-8", header_name=self.name).encode(linesep=policy.linesep)
         return f"{self.name}: {text}{policy.linesep}"
 
@@ -243,8 +251,8 @@ class SmtpSender:
     def _written(self, letter: Letter) -> EmailMessage:
         message = EmailMessage(policy=_POLICY)
         domain = self._sender.rpartition("@")[2]
-        # "=?" begins an encoded word, which the header would decode.
-        name = one_line(letter.sender_name, _NAME).replace("=?", "= ?")
+        # The header would decode the encoded word.
+        name = one_line(letter.sender_name, _NAME).replace(_ENCODED, "= ?")
         message["From"] = Address(display_name=name, addr_spec=self._sender)
         message["To"] = Address(addr_spec=letter.to)
         message["Subject"] = one_line(letter.subject, 200)

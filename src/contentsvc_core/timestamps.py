@@ -9,11 +9,16 @@ _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _LAST = datetime(9999, 12, 31, tzinfo=UTC)
 
 
-def whole_ms(at: datetime) -> datetime:
-    """Return ``at`` in UTC, cut to whole milliseconds; without a time zone, raise ``ValueError``."""
+def refuse_local(at: datetime) -> None:
+    """Raise ``ValueError`` for a time without a time zone."""
     if at.tzinfo is None:
         message = f"a point in time needs a time zone: {at!r}"
         raise ValueError(message)
+
+
+def whole_ms(at: datetime) -> datetime:
+    """Return ``at`` in UTC, cut to whole milliseconds; without a time zone, raise ``ValueError``."""
+    refuse_local(at)
     if at.tzinfo is not UTC:
         at = at.astimezone(UTC)
     return at.replace(microsecond=at.microsecond // 1000 * 1000)

@@ -97,6 +97,10 @@ async def test_a_letter_that_cannot_be_written_stops_no_others() -> None:
     [
         "€ Donaudampfschifffahrtsgesellschaftskapitän €",
         "v2.0.0: Acme € 👩\u200d👩\u200d👧\u200d👦 Donaudampfschifffahrtsgesellschaftskapitän lampenlampenlampe",
+        # Encoded words with a further header, with a body, and in a text that has to be encoded.
+        "Lamps =?utf-8?q?=0D=0ABcc:_eve=40example.org?=",
+        "=?utf-8?q?a=0D=0A=0D=0Ahello?= =?utf-8?b?YQ==?=",
+        "Lämps =?utf-8?q?=0D=0ABcc:_eve=40example.org?=",
     ],
 )
 async def test_a_subject_reads_as_it_was_written(subject: str) -> None:
@@ -104,7 +108,10 @@ async def test_a_subject_reads_as_it_was_written(subject: str) -> None:
         await _sender(server).send([evolve(_LETTER, subject=subject)])
         [mail] = server.mails
 
-    written = message_from_bytes(mail.raw, policy=compat32)["Subject"]
+    message = message_from_bytes(mail.raw, policy=compat32)
+    assert message["Bcc"] is None
+    assert message.is_multipart()
+    written = message["Subject"]
     assert str(make_header(decode_header(written))) == subject
 
 

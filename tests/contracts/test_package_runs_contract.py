@@ -5,61 +5,12 @@ from datetime import timedelta
 
 import pytest
 from attrs import evolve
-from contract_values import Tenant, a_post, killed, later, push, release, tenant
+from contract_values import Tenant, a_post, later, push, release, tenant
 
 from contentsvc_core.errors import Unstorable
 from contentsvc_core.testing import START
 from contentsvc_core.workflows.causes import ListedDelivery
 from contentsvc_core.workflows.runs import Completion, RunStatus, listed_run
-
-
-async def test_releases_reported_by_one_post_are_not_reported_again(acme: Tenant) -> None:
-    ledger = acme.stores.ledger
-    keys = ["a", "b", "c"]
-    assert not await ledger.reported(acme.id, keys)
-    assert not await ledger.reported(acme.id, [])
-
-    run = await acme.taken()
-    assert await ledger.complete(run, a_post(acme.id), once="a", also=["b", "c"]) is Completion.COMPLETED
-
-    assert set(await ledger.reported(acme.id, [*keys, "d"])) == set(keys)
-    for key in keys:
-        again = await acme.taken()
-        assert await ledger.complete(again, a_post(acme.id), once=key) is Completion.ALREADY_REPORTED
-        assert (await acme.stored(again)).status is RunStatus.SKIPPED
-    assert len(await acme.stores.posts.posts(acme.id)) == 1
-
-
-async def test_keys_are_the_organizations_own(acme: Tenant) -> None:
-    zenith = await tenant(acme.stores, "zenith")
-    ledger = acme.stores.ledger
-    assert await ledger.complete(await acme.taken(), a_post(acme.id), once="a", also=["b"]) is Completion.COMPLETED
-    assert not await ledger.reported(zenith.id, ["a", "b"])
-    assert await ledger.complete(await zenith.taken(), a_post(zenith.id), once="b", also=["a"]) is Completion.COMPLETED
-
-
-@pytest.mark.parametrize("reported", ["own", "beside"])
-async def test_a_run_that_was_overtaken_writes_nothing_and_is_running_still(acme: Tenant, reported: str) -> None:
-    ledger = acme.stores.ledger
-    others = {"own": ("b", ()), "beside": ("z", ("b",))}[reported]
-    assert await ledger.complete(await acme.taken(), a_post(acme.id), once=others[0], also=others[1])
-    run, post = await acme.taken(), a_post(acme.id)
-
-    assert await ledger.complete(run, post, once="a", also=["b", "c"]) is Completion.OVERTAKEN
-
-    assert await acme.stores.posts.post(acme.id, post.id) is None
-    assert (await acme.stored(run)).status is RunStatus.RUNNING
-    assert not await ledger.reported(acme.id, ["a", "c"])
-    # As in the next attempt.
-    assert await ledger.complete(run, post, once="a", also=["c"]) is Completion.COMPLETED
-
-
-async def test_a_run_lost_by_its_executor_reports_no_release(acme: Tenant) -> None:
-    ledger = acme.stores.ledger
-    run = await acme.taken()
-    await killed(acme.stores)
-    assert await ledger.complete(run, a_post(acme.id), once="a", also=["b"]) is Completion.GONE
-    assert not await ledger.reported(acme.id, ["a", "b"])
 
 
 async def test_of_concurrent_posts_one_reports_a_release(acme: Tenant) -> None:

@@ -18,6 +18,7 @@ from contentsvc_core import (
     Fault,
     Filtered,
     HookConfiguration,
+    Pong,
     Processed,
     Push,
     Rejected,
@@ -70,6 +71,11 @@ def test_a_processed_delivery_takes_the_claim_and_leaves_everything_at_once() ->
     assert {(delivered(run).delivery_id, delivered(run).replayed) for run in made.runs} == {("d-1", False)}
     assert made.log.status is LogStatus.SUCCESS
     assert made.log.reason == "2 workflow runs started"
+
+
+def test_a_time_without_a_time_zone_is_refused() -> None:
+    with pytest.raises(ValueError, match="a point in time needs a time zone"):
+        settlement(Pong(delivery_id="d-1"), HOOK, at=START.replace(tzinfo=None), new_id=CountingIds().new_id)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.checkouts import Work
 from tests.terminal import on_terminal
 
+from contentsvc_cli.develop import git
 from contentsvc_cli.develop.git import Checkout, Tag, username
 from contentsvc_cli.develop.history import history, hosted_repository, notes
 from contentsvc_cli.develop.native_bodies import is_prerelease, stable_id
@@ -251,6 +252,30 @@ def test_configuration_and_environment_change_nothing(work: Work, monkeypatch: p
     monkeypatch.setenv("GIT_DIR", "/nonexistent")
     monkeypatch.setenv("GIT_WORK_TREE", "/nonexistent")
     assert _exported(work.path) == expected
+
+
+def test_a_repository_with_missing_objects_runs_no_command_also_with_an_older_git(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work.write("lamp.txt", "bright")
+    work.commit("one")
+    tree = work.git("rev-parse", "HEAD^{tree}")
+    (work.path / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    ran = work.path / "ran"
+    for name, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": f"ext::touch {str(ran).replace(' ', '% ')}",
+        "protocol.ext.allow": "always",
+    }.items():
+        work.git("config", name, value)
+    # Git before 2.45 does not know the variable.
+    monkeypatch.delitem(git._ENVIRONMENT, "GIT_NO_LAZY_FETCH")  # pyright: ignore[reportPrivateUsage]
+
+    assert _run(work.path).exit_code == 1
+
+    assert not ran.exists()
 
 
 def test_the_same_history_has_the_same_delivery_ids_and_another_name_has_others(work: Work, tmp_path: Path) -> None:

@@ -120,6 +120,17 @@ class Raising(Sound):
             return await super().update(bucket, transition)
 
 
+class NeedingAWindow(Sound):
+    async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
+        found = await super().windows(buckets)
+        return {bucket: found[bucket] for bucket in buckets}
+
+
+class NeedingAWindowToSweep(Sound):
+    async def sweep(self, *, before: datetime, limit: int) -> int:
+        return await super().sweep(before=before, limit=limit) or 1 // 0
+
+
 class ForgettingOlderHits(Sound):
     async def windows(self, buckets: Collection[Bucket]) -> Mapping[Bucket, Window]:
         return {
@@ -155,6 +166,8 @@ async def test_a_store_that_forgets_its_windows_at_a_restart_is_named() -> None:
         (SweepingByTheMinute, "sweep deletes up to its limit, and returns the number"),
         (IgnoringCase, "each bucket has a window of its own"),
         (ReturningEmptyWindows, "windows leaves out buckets without a window"),
+        (NeedingAWindow, "windows leaves out buckets without a window (got KeyError(Bucket("),
+        (NeedingAWindowToSweep, "sweep keeps windows whose last request still counts (got ZeroDivisionError("),
         (ForgettingOlderHits, "windows returns the last window of a bucket"),
         (SweepingEarly, "sweep keeps windows whose last request still counts"),
         (SweepingLate, "sweep deletes up to its limit, and returns the number"),

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from attrs import evolve
+from msgspec.structs import replace
 
 from contentsvc_adapters.memory import MemoryStores, memory_stores
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_core import ApiKey, Organization, Post, PostQuery
+from contentsvc_core import ApiKey, Organization, Post, PostQuery, Refusal, Trigger
 from contentsvc_core.testing import BRANDS, KEYS, POSTS, RUNS, START, TRIGGERS, Contract, checking
 
 IDS = ("org_acme", "org_zenith")
@@ -70,6 +71,22 @@ class OffByOne(Sound):
     async def page(self, organization_id: str, query: PostQuery, request: Any) -> Any:
         found = await self.store.page(organization_id, query, request)
         return (found[0][: request.limit - 1], found[1]) if isinstance(found, tuple) else found
+
+
+class FindingByOneWord(Sound):
+    async def page(self, organization_id: str, query: PostQuery, request: Any) -> Any:
+        return await self.store.page(organization_id, replace(query, terms=query.terms[:1]), request)
+
+
+class ReturningWhatIsAdded(Sound):
+    async def add(self, automation: Trigger, **options: Any) -> Any:
+        stored = await self.store.add(automation, **options)
+        return stored if isinstance(stored, Refusal) else automation
+
+
+class ForgettingFurtherKeys(Sound):
+    async def complete(self, run: Any, post: Post, **options: Any) -> Any:
+        return await self.store.complete(run, post, **options | {"also": ()})
 
 
 class DueLate(Sound):
@@ -156,13 +173,17 @@ _BROKEN: "list[tuple[Contract[Any], Callable[[MemoryStores], Any], str]]" = [
     (POSTS, lambda each: FindingAll(each.posts), "a post is seen, changed and removed in its own organization"),
     (POSTS, lambda each: OldestFirst(each.posts), "posts are listed newest first"),
     (POSTS, lambda each: OffByOne(each.posts), "the pages of a list have each post once"),
+    (POSTS, lambda each: FindingByOneWord(each.posts), "posts are found by their labels, repositories"),
     (POSTS, lambda each: DueLate(each.posts), "drafts are due from exactly their time on"),
     (KEYS, lambda each: IssuingAlways(each.keys), "an unknown, foreign, revoked or expired key issues none"),
     (KEYS, lambda each: RevokingAlone(each.keys), "a key is revoked with the keys that it issued"),
     (TRIGGERS, lambda each: FiringTwice(each.triggers), "of concurrent firings of a window, one succeeds"),
+    (TRIGGERS, lambda each: ReturningWhatIsAdded(each.triggers), "a repeated addition changes nothing"),
     (TRIGGERS, lambda each: DueLate(each.triggers), "a trigger is due from exactly the end of its window on"),
     (BRANDS, with_part("brands", ForgettingTriggers), "a removal disables the triggers and schedules that name"),
     (RUNS, with_part("ledger", CompletingAll), "a run has one post: of concurrent completions one succeeds"),
+    (RUNS, with_part("ledger", ForgettingFurtherKeys), "a run is overtaken if another post has one of its further"),
+    (RUNS, with_part("ledger", ForgettingFurtherKeys), "the keys of a post stay reserved when it is removed"),
 ]
 
 

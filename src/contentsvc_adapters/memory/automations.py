@@ -3,7 +3,8 @@ from datetime import datetime
 from typing import Generic, TypeVar, final
 from zoneinfo import ZoneInfo
 
-from contentsvc_adapters.memory.state import MemoryStore, State, of_organization, own, refuse_another, refuse_unstorable
+from contentsvc_adapters.memory.state import MemoryStore, State, of_organization, own, refuse_unstorable
+from contentsvc_core.errors import Unstorable
 from contentsvc_core.ports import SecretSealer
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.workflows.automations import (
@@ -38,10 +39,12 @@ class MemoryAutomations(MemoryStore, Generic[_Automation]):
         owner = automation.organization_id
         refuse_unstorable(automation)
         self._state.refuse_stranger(owner)
+        if (stored := self._stored.get(automation.id)) is not None:
+            if stored.organization_id != owner:
+                raise Unstorable.of_another(automation.id)
+            return stored
         new = timed(automation, self._zone(owner))
         if isinstance(new, Refusal):
-            return new
-        if refuse_another(self._stored, new):
             return new
         refused = refuse_addition(await self.all_of(owner), new, at_most=at_most)
         if refused is None and checks_brand:

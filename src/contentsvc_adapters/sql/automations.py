@@ -59,13 +59,14 @@ class SqlAutomations(SqlStore, Generic[_Automation]):
         at_most: int | None = None,
     ) -> _Automation | Refusal:
         owner = automation.organization_id
-        new = timed(automation, lock_organization(connection, owner))
-        if isinstance(new, Refusal):
-            return new
+        zone = lock_organization(connection, owner)
         stored = connection.execute(select(self._table).where(self._table.c.id == automation.id)).first()
         if stored is not None:
-            if read_row(self._kind, stored) != new:
-                raise Unstorable.of_another(new.id)
+            if stored.organization_id != owner:
+                raise Unstorable.of_another(automation.id)
+            return read_row(self._kind, stored)
+        new = timed(automation, zone)
+        if isinstance(new, Refusal):
             return new
         refused = refuse_addition(_all_of(connection, self._kind, owner), new, at_most=at_most)
         if refused is None and checks_brand:

@@ -32,6 +32,8 @@ _ENVIRONMENT: Final = {
     # Take no locks, fetch no missing objects, and ignore replace refs.
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    # The same for git before 2.45, where the URL of a remote may be a command: no transport is allowed.
+    "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_REPLACE_OBJECTS": "1",
 }
 #: Variables of git hooks, which would override the user's path.

@@ -72,7 +72,7 @@ def opens(key: ApiKey, presented: str, now: datetime) -> bool:
 
 
 def refuse_key(key: ApiKey, active: Collection[str], *, at_most: int) -> Refusal | None:
-    """Return why a new key is refused; ``active`` are the prefixes of the organization's active keys."""
+    """Return why a new key is refused, or ``None``; ``active`` are the prefixes of the organization's active keys."""
     if key.issued_by is not None and key.issued_by not in active:
         return ISSUER_ENDED
     return too_many("active API keys", at_most) if len(active) >= at_most else None

@@ -159,7 +159,7 @@ def change_brand(
 
 
 def remove_brand(brands: Iterable[BrandIdentity], brand_id: str) -> Refusal | None:
-    """Return the refusal of a deletion: an unknown identity, or the default identity."""
+    """Return the refusal of a deletion: an unknown identity, or the default one; ``None``: it may be deleted."""
     brand = _with_id(brands, brand_id)
     if brand is None:
         return UNKNOWN_BRAND

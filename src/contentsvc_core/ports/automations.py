@@ -26,7 +26,9 @@ class Automations(Protocol[_Automation]):
         checks_brand: bool = False,
         at_most: int | None = None,
     ) -> _Automation | Refusal:
-        """Store an automation, and return it. A repeated call changes nothing; with a refusal, nothing was written.
+        """Store an automation, and return it. A repeated call returns the stored one, changed or not.
+
+        With a refusal, nothing was written.
 
         Of equal ones (:meth:`~contentsvc_core.workflows.automations.Automation.does_the_same_as`) that are added
         concurrently, one is stored. One beyond ``at_most`` (``None``: the usual number), counted in the same

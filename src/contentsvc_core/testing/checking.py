@@ -61,6 +61,15 @@ async def answers(guarantee: str, *calls: Awaitable[_Answer]) -> list[_Answer | 
         raise
 
 
+async def called(guarantee: str, call: Awaitable[_Answer]) -> _Answer:
+    """Return what a call returns; an exception breaks the guarantee."""
+    (answer,) = await answers(guarantee, call)
+    if isinstance(answer, BaseException):
+        expect(guarantee, answer, holds=False)
+        raise answer
+    return answer
+
+
 async def cancelled_at(turn: int, call: Coroutine[Any, Any, _Answer]) -> _Answer | BaseException:
     """Return what a call returns or raises that is cancelled where it waits, ``turn`` times later than at first."""
 

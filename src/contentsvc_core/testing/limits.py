@@ -7,7 +7,7 @@ from typing import Any
 from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window, hit
 from contentsvc_core.ports import RateLimitStore
-from contentsvc_core.testing.checking import TURNS, answers, cancelled_at, expect
+from contentsvc_core.testing.checking import TURNS, answers, called, cancelled_at, expect
 from contentsvc_core.testing.parts import START
 from contentsvc_core.timestamps import to_ms
 
@@ -44,7 +44,7 @@ async def check_rate_limits(
     async def expect_windows(guarantee: str, **hits_ms: tuple[int, ...]) -> None:
         buckets = {"one": one, "case": case, "elsewhere": elsewhere, "hourly": hourly}
         expected = {buckets[name]: Window(hits_ms=[to_ms(START) + ms for ms in each]) for name, each in hits_ms.items()}
-        found = dict(await store.windows([*buckets.values()]))
+        found = await called(guarantee, store.windows([*buckets.values()]))
         expect(guarantee, f"{found}, not {expected}", holds=found == expected)
 
     await expect_windows("windows leaves out buckets without a window")
@@ -67,10 +67,14 @@ async def check_rate_limits(
         if isinstance(answer, Verdict):
             break
     expired = START + timedelta(milliseconds=rate.window_ms)
-    early = await store.sweep(before=expired - timedelta(milliseconds=1), limit=9)
-    expect("sweep keeps windows whose last request still counts", early, holds=early == 0)
-    swept = [await store.sweep(before=expired, limit=1) for _ in range(3)]
-    expect("sweep deletes up to its limit, and returns the number", swept, holds=swept == [1, 1, 0])
+    keeps, deletes = (
+        "sweep keeps windows whose last request still counts",
+        "sweep deletes up to its limit, and returns the number",
+    )
+    early = await called(keeps, store.sweep(before=expired - timedelta(milliseconds=1), limit=9))
+    expect(keeps, early, holds=early == 0)
+    swept = [await called(deletes, store.sweep(before=expired, limit=1)) for _ in range(3)]
+    expect(deletes, swept, holds=swept == [1, 1, 0])
     await expect_windows("sweep deletes the windows whose last request has left", one=ones, hourly=(0,))
     await store.sweep(before=expired + timedelta(milliseconds=rate.window_ms), limit=9)
     await expect_windows("the window of a bucket is as long as that of its rate", hourly=(0,))

@@ -49,7 +49,7 @@ async def check_store(
 ) -> None:
     """Check the guarantees of a store: its answers, and the rows that it writes.
 
-    The functions that return ids return an id for each row. They may return mappings from the ids instead. Then the
+    The functions that return ids return an id for each committed row. They may return mappings instead. Then the
     check compares what the ids map to: a row as :class:`.LogEntry`, :class:`.WorkflowRun` or :class:`.ContextRecord`, a
     mapping with some of its fields, or the title of a log entry, ``cause.started_by`` of a run, the event of a record.
 

@@ -78,7 +78,10 @@ def is_encoded(values: Collection[bytes]) -> bool:
 
 
 def admit(delivery: Delivery, hook: HookConfiguration | None) -> VerifiedDelivery | Rejected:
-    """Verify a delivery before its body is parsed (specification 4.1, step 1, and 7)."""
+    """Verify a delivery before its body is parsed (specification 4.1, step 1, and 7).
+
+    ``hook`` is the configuration of the delivery's address; ``None``: no integration has the address.
+    """
     if (refused := preflight(delivery, hook)) is not None:
         return refused
     assert hook is not None

@@ -8,6 +8,7 @@ from typing import Final, assert_never, final
 from contentsvc_core.events.normalized import Event, Push
 from contentsvc_core.journal import LogEntry, LogStatus
 from contentsvc_core.received import Received
+from contentsvc_core.timestamps import refuse_local
 from contentsvc_core.values import Value
 from contentsvc_core.webhooks.delivery import HookConfiguration
 from contentsvc_core.webhooks.outcomes import Duplicate, Filtered, Ignored, Outcome, Pong, Processed, Rejected
@@ -202,7 +203,11 @@ def settlement(
 
     ``at`` is the time of claims and records. ``note`` is added to the log entry's reason. If ``replayed``, runs may
     report an event again. ``event_json`` is the outcome's event as a store writes it, if it is encoded already.
+
+    Raises:
+        ValueError: ``at`` has no time zone.
     """
+    refuse_local(at)
     match outcome:
         case Processed():
             triggers, more = _started(outcome.event, hook, replayed=replayed)

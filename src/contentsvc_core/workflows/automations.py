@@ -126,7 +126,7 @@ def as_it_is(automation: _Automation, _zone: ZoneInfo) -> _Automation:
 
 
 def refuse_addition(existing: Collection[_Automation], new: _Automation, *, at_most: int | None) -> Refusal | None:
-    """Return why a new automation is refused; ``existing`` are the others of its kind in the organization."""
+    """Return why a new automation is refused, or ``None``; ``existing`` are its organization's others of its kind."""
     if any(new.does_the_same_as(other) for other in existing):
         return new.duplicate
     most = new.at_most if at_most is None else at_most

@@ -186,20 +186,40 @@ async def _report_once(trial: _Trial) -> None:
     trial.same({*await ledger.reported(trial.own, [key, "v2"])}, {key})
 
 
-@RUNS.guarantee("a key stays reserved when its post is removed, and belongs to one organization")
+@RUNS.guarantee("the keys of a post stay reserved when it is removed, and belong to one organization")
 async def _stay_reported(trial: _Trial) -> None:
     ledger, post = trial.store.ledger, a_post(trial)
-    trial.same(await ledger.complete(await _taken(trial), post, once="v1"), Completion.COMPLETED)
+    trial.same(await ledger.complete(await _taken(trial), post, once="v1", also=["v1.1", "v1.2"]), Completion.COMPLETED)
     trial.same(await trial.store.posts.remove(trial.own, post.id), expected=True)
-    again = await ledger.complete(await _taken(trial), a_post(trial), once="v1")
-    trial.same(again, Completion.ALREADY_REPORTED)
+    keys = ["v1", "v1.1", "v1.2"]
+    for key in keys:
+        again = await ledger.complete(await _taken(trial), a_post(trial), once=key)
+        trial.same(again, Completion.ALREADY_REPORTED)
     trial.same(await trial.store.posts.posts(trial.own), [])
+    trial.same({*await ledger.reported(trial.own, [*keys, "v2"])}, {*keys})
+    trial.same({*await ledger.reported(trial.own, [])}, set[str]())
+    trial.same({*await ledger.reported(trial.foreign, keys)}, set[str]())
     # The end of its run stays, too.
     (first, *_) = [run for run in await ledger.runs(trial.own) if run.post_id is not None]
     trial.same((first.status, first.post_id), (RunStatus.COMPLETED, post.id))
     for owner, once in ((trial.own, "v2"), (trial.own, None), (trial.own, None), (trial.foreign, "v1")):
         run = await _taken(trial, owner)
         trial.same(await ledger.complete(run, a_post(trial, organization_id=owner), once=once), Completion.COMPLETED)
+
+
+@RUNS.guarantee("a run is overtaken if another post has one of its further keys: it stays running, and writes nothing")
+async def _are_overtaken(trial: _Trial) -> None:
+    ledger = trial.store.ledger
+    first = await ledger.complete(await _taken(trial), a_post(trial), once="v1", also=["v1.1"])
+    trial.same(first, Completion.COMPLETED)
+    run, post = await _taken(trial), a_post(trial)
+    for key in ("v1", "v1.1"):
+        trial.same(await ledger.complete(run, post, once="v2", also=[key, "v3"]), Completion.OVERTAKEN)
+    await _check_stored(trial, run)
+    trial.same(await trial.store.posts.post(trial.own, post.id), None)
+    trial.same({*await ledger.reported(trial.own, ["v2", "v3"])}, set[str]())
+    # As in the next attempt.
+    trial.same(await ledger.complete(run, post, once="v2", also=["v3"]), Completion.COMPLETED)
 
 
 @RUNS.guarantee("a post that is removed while other runs report the same leaves no post")
@@ -238,14 +258,13 @@ async def _belong_to_their_taker(trial: _Trial) -> None:
         trial.same(await ledger.end(run, RunStatus.FAILED, "second"), expected=False)
         await ledger.retry(run, due_at=START, error="second")
         await ledger.requeue(run)
-        trial.same(
-            await ledger.complete(run, a_post(trial, organization_id=run.organization_id), once="v1"), Completion.GONE
-        )
+        post = a_post(trial, organization_id=run.organization_id)
+        trial.same(await ledger.complete(run, post, once="v1", also=["v1.1"]), Completion.GONE)
     trial.same(await ledger.runs(trial.own), before)
     trial.same(await ledger.runs(trial.foreign), [])
     trial.same(await trial.store.posts.posts(trial.own), [])
-    # The key is not reserved either.
-    trial.same(await ledger.complete(again, a_post(trial), once="v1"), Completion.COMPLETED)
+    # The keys are not reserved either.
+    trial.same(await ledger.complete(again, a_post(trial), once="v1", also=["v1.1"]), Completion.COMPLETED)
 
 
 @RUNS.guarantee("a retried run waits until it is due, and forgets the error when it completes")
@@ -337,6 +356,8 @@ async def _are_restarted(trial: _Trial) -> None:
     ledger, run, completed = trial.store.ledger, await _taken(trial), await _taken(trial)
     due_at = START + _HOUR
     trial.same(await ledger.complete(completed, a_post(trial), once=None), Completion.COMPLETED)
+    trial.same(await _killed(trial), 1)
+    (run,) = await _take(trial, [run.id])
     for id_ in (run.id, completed.id, "unknown"):
         trial.same(await ledger.restart(trial.own, id_, due_at=due_at), expected=False)
     await ledger.end(run, RunStatus.FAILED, "so it is")

@@ -121,7 +121,9 @@ async def _are_unique(trial: _Trial) -> None:
 async def _are_added_once(trial: _Trial) -> None:
     store, trigger = trial.store, await _added(trial)
     trial.same(await store.add(trigger), trigger)
-    trial.same(await store.all_of(trial.own), [trigger])
+    changed = await store.change(trial.own, trigger.id, _Changed("name", "new"))
+    trial.same(await store.add(trigger), changed)
+    trial.same(await store.all_of(trial.own), [evolve(trigger, name="new")])
 
 
 @TRIGGERS.guarantee("concurrent additions keep the most triggers of an organization")
