@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, read_recording
-from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, DeliveryAnswer, send_recorded
+from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, DeliveryAnswer, Unreachable, send_recorded
 from contentsvc_cli.terminal.output import JSON, say, show_rows, wants_json
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, provider_named
@@ -23,6 +23,8 @@ from contentsvc_core.webhooks.providers.decoding import Malformed
 
 #: Exit code after Ctrl-C: 128 plus the signal's number.
 _INTERRUPTED: Final = 130
+
+_AGAIN: Final = "start the server or correct --url, and send the file again"
 
 _COLUMNS: Final = (
     TextColumn("{task.description}"),
@@ -147,7 +149,8 @@ def send(  # noqa: PLR0913  # one parameter an option
     file's order: event, delivery, status (null: no answer), answer (processed, filtered, ignored, pong, duplicate,
     error, unknown), message or error, ms (of the last try), retries.
 
-    You can send the file again within 24 hours: processed deliveries are answered as duplicates.
+    You can send the file again within 24 hours: processed deliveries are answered as duplicates. If a delivery cannot
+    connect after its retries, the command ends: nothing after it is sent.
 
     Exit codes: 0 every delivery got a 2xx status, 1 a delivery failed or the file is invalid, 2 wrong usage, 130
     interrupted (the results so far are printed).
@@ -178,6 +181,8 @@ def send(  # noqa: PLR0913  # one parameter an option
             )
         except BadRecording as exc:
             broken_off, code = f"{exc}; nothing after it was sent" if answers else str(exc), 1
+        except Unreachable as exc:
+            broken_off, code = f"{exc}; nothing after it was sent: {_AGAIN}", 1
         except KeyboardInterrupt:
             broken_off, code = "interrupted; what was on its way may have been processed", _INTERRUPTED
     answers.sort(key=lambda answer: answer.position)
