@@ -195,8 +195,8 @@ def test_the_documentation_of_the_api_works_under_its_policy(story: Story, brows
 
 
 def test_a_long_address_keeps_the_other_columns_of_the_log_in_sight(story: Story, browser: Browser) -> None:
-    api = {"base_url": f"{story.url}/v1", "headers": {"Authorization": f"Bearer {story.key}"}, "trust_env": False}
-    with httpx.Client(**api, timeout=PATIENCE_S) as client:
+    key = {"Authorization": f"Bearer {story.key}"}
+    with httpx.Client(base_url=f"{story.url}/v1", headers=key, trust_env=False, timeout=PATIENCE_S) as client:
         sent = {"url": f"https://www.acme.example/{'rebuild' * 20}"}
         created = client.post("/webhook-endpoints", json=sent).raise_for_status()
         client.post(f"{created.headers['Location'].removeprefix('/v1')}/test").raise_for_status()
