@@ -2,8 +2,8 @@ import asyncio
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -159,7 +159,10 @@ def send(  # noqa: PLR0913  # one parameter an option
     provider = (provider_slug and provider_named(provider_slug)) or provider_of(url)
     console = Console(stderr=True)
     broken_off, code = None, 0
-    with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with (
+        Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as progress,
+        closing(_chosen(recording, repository_id, provider)) as deliveries,
+    ):
         task = progress.add_task("Sending", total=_total(recording, repository_id) if console.is_terminal else None)
 
         def note(answer: DeliveryAnswer) -> None:
@@ -169,7 +172,7 @@ def send(  # noqa: PLR0913  # one parameter an option
         try:
             asyncio.run(
                 send_recorded(
-                    _chosen(recording, repository_id, provider),
+                    deliveries,
                     url=url,
                     secret=secret,
                     provider=provider,
@@ -193,11 +196,12 @@ def send(  # noqa: PLR0913  # one parameter an option
     sys.exit(code or int(not all(answer.accepted for answer in answers)))
 
 
-def _chosen(recording: str, repository_id: int | None, provider: Provider) -> Iterator[RecordedDelivery]:
-    deliveries = read_recording(recording)
-    if repository_id is None:
-        return deliveries
-    return (delivery for delivery in deliveries if of_repository(delivery, repository_id, provider))
+def _chosen(recording: str, repository_id: int | None, provider: Provider) -> Generator[RecordedDelivery]:
+    # A sending that ends early closes the file.
+    with closing(read_recording(recording)) as deliveries:
+        for delivery in deliveries:
+            if repository_id is None or of_repository(delivery, repository_id, provider):
+                yield delivery
 
 
 def _total(recording: str, repository_id: int | None) -> int | None:
