@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import Any, Final, final
 
+import click
 import httpx
 import msgspec
 from attrs import field, frozen
@@ -57,7 +58,7 @@ class DeliveryAnswer:
         return self.status is not None and httpx.codes.is_success(self.status)
 
 
-class Unreachable(Exception):
+class Unreachable(click.ClickException):
     """A delivery could not connect, after all of its retries: the next ones would wait as long for nothing."""
 
 
