@@ -16,9 +16,9 @@ class Forwarding:
 class Failing(Forwarding):
     """Raises the exceptions that a test sets for some methods."""
 
-    def __init__(self, real: object) -> None:
+    def __init__(self, real: object, **faults: Exception) -> None:
         super().__init__(real)
-        self.faults: dict[str, Exception] = {}
+        self.faults = faults
 
     def __getattr__(self, name: str) -> Any:
         if name not in self.faults:

@@ -79,12 +79,10 @@ OTHERS: Final = tuple(_read(path, path.parent.name) for path in sorted(FOLDER.gl
 _NUMBERS: Final = {"bitbucket": 5835474751540815}
 
 
-def golden_address(
-    organization_id: str = "org_1", integration_id: str = "int_1", provider: str = DEFAULT_PROVIDER.slug
-) -> Address:
+def golden_address(provider: str) -> Address:
     return address(
         provider=provider,
-        organization_id=organization_id,
-        integration_id=integration_id,
+        organization_id="org_1",
+        integration_id="int_1",
         repository_id=_NUMBERS.get(provider, REPOSITORY_ID),
     )

@@ -68,14 +68,14 @@ def event(content: str | None, finish: str | None = None, **delta: object) -> by
 DONE: Final = b"data: [DONE]\n\n"
 
 
-def streamed(text: str, *, finish: str = "stop") -> Answer:
+def streamed(text: str) -> Answer:
     """Answer with a complete stream of events, with some characters in each, and the usual extras."""
     parts = [text[at : at + 7] for at in range(0, len(text), 7)]
     return sent(
         b": keep alive\n\n",
         event("", role="assistant"),
         *(event(part) for part in parts),
-        event(None, finish),
+        event(None, "stop"),
         b'data: {"choices": [], "usage": {"total_tokens": 3}}\r\n\r\n',
         DONE,
     )

@@ -25,7 +25,7 @@ from attrs import define, field, frozen
 from tests.contracts.contract_values import RotatingSealer, Tenant, push, tenant
 
 from contentsvc_adapters.ids import RandomIds
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, upgrade
 from contentsvc_core.testing import START
 from contentsvc_core.webhooks.delivery import HookConfiguration
 from contentsvc_core.webhooks.outcomes import Processed
@@ -124,7 +124,7 @@ def run_store_campaign(
 async def _made(file: Path) -> tuple[Tenant, HookConfiguration]:
     database = Database(f"sqlite+aiosqlite:///{file}")
     await upgrade(database)
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     acme = await tenant(stores, triggers=_TRIGGERS)
     hook = await acme.hook()
     await stores.close()
@@ -165,7 +165,7 @@ async def _settle(prepared: _Prepared, seed: int, again: list[str], begun: int, 
     """Settle without end: first unacknowledged deliveries, then new ones, with copies among them."""
     rng = random.Random(seed)  # noqa: S311  # as above
     ids = RandomIds()
-    stores = sql_stores(Database(f"sqlite+aiosqlite:///{prepared.file}"), RotatingSealer())
+    stores = SqlStores(Database(f"sqlite+aiosqlite:///{prepared.file}"), RotatingSealer())
     book = os.open(prepared.ledger, os.O_WRONLY | os.O_APPEND)
     waiting = [*again]
     recent: list[str] = []

@@ -10,7 +10,7 @@ from tests.server_process import REPOSITORY, REPOSITORY_ID, SECRET_KEY, Installa
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, upgrade
 from contentsvc_core import Connection, IssuedKey, Operator, Organization
 
 GENERATE: Final = "/v1/posts/generate"
@@ -45,7 +45,7 @@ async def install(folder: Path, url: str) -> Limited:
     """Set up an installation in this process: a command for each part would take longer than the test."""
     database = Database(url)
     await upgrade(database)
-    stores = sql_stores(database, FernetSealer(SECRET_KEY))
+    stores = SqlStores(database, FernetSealer(SECRET_KEY))
     operator = Operator(stores.directory, stores.keys, SystemClock(), RandomIds())
     organization = await operator.create_organization("Acme")
     assert isinstance(organization, Organization)

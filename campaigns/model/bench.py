@@ -15,7 +15,7 @@ from tests import postgres
 from tests.contracts.contract_values import RotatingSealer
 
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, upgrade
 from contentsvc_adapters.sql.schema.all_tables import metadata
 
 _Result = TypeVar("_Result")
@@ -63,7 +63,7 @@ def _emptying(database: Database) -> Fresh:
 
     async def fresh() -> Stores:
         await database.write(empty)
-        return sql_stores(database, RotatingSealer())
+        return SqlStores(database, RotatingSealer())
 
     return fresh
 

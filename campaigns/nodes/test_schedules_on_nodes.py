@@ -14,7 +14,7 @@ from tests.server_process import REPOSITORY, REPOSITORY_ID, SECRET_KEY, Installa
 
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, upgrade
 from contentsvc_core import Connection, ContentType, Operator, Organization, Processed, Receiver
 from contentsvc_core.testing import ManualClock, address, push_body, signed
 from contentsvc_core.workflows.schedules import Schedule
@@ -35,7 +35,7 @@ async def _leave_schedules(url: str, count: int) -> set[str]:
     database = Database(url)
     if database.dialect.upgrades_itself:
         await upgrade(database)
-    stores = sql_stores(database, FernetSealer(SECRET_KEY))
+    stores = SqlStores(database, FernetSealer(SECRET_KEY))
     clock, ids = ManualClock(datetime.now(UTC) - _AGO), RandomIds()
     operator = Operator(stores.directory, stores.keys, clock, ids)
     organization = await operator.create_organization("Acme")

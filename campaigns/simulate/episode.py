@@ -32,6 +32,7 @@ _LASTS_S: Final = 240.0
 _PATIENCE_S: Final = 10.0
 #: The time limit until all work is done after the faults end, in simulated seconds.
 _DRAINS_S: Final = 600
+#: The share of calls of a store that meet a fault.
 _RATE: Final = 0.02
 _NODES: Final = 3
 
@@ -56,18 +57,17 @@ class Report:
     digest: str
 
 
-def run_episode(seed: int, *, deliveries: int, build: Build = sound, rate: float = _RATE) -> Report:
+def run_episode(seed: int, *, deliveries: int, build: Build = sound) -> Report:
     """Run an episode.
 
     Args:
         seed: Decides everything.
         deliveries: The number of deliveries.
         build: Builds the stores.
-        rate: The share of calls of a store that meet a fault, 0 to 1.
     """
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         owning_tasks(runner.get_loop())
-        return runner.run(_Episode(seed, deliveries, build, rate).run())
+        return runner.run(_Episode(seed, deliveries, build).run())
 
 
 def _generator(seed: int) -> random.Random:
@@ -86,7 +86,7 @@ class _Setting:
 
 @final
 class _Episode:
-    def __init__(self, seed: int, deliveries: int, build: Build, rate: float) -> None:
+    def __init__(self, seed: int, deliveries: int, build: Build) -> None:
         self._rng = _generator(seed)
         self._deliveries = deliveries
         self._state = State()
@@ -94,7 +94,7 @@ class _Episode:
         self._stores = build(self._state)
         self._clock = SharedClock()
         self._ids = CountingIds()
-        self._faults = Faults(_generator(self._rng.getrandbits(64)), rate)
+        self._faults = Faults(_generator(self._rng.getrandbits(64)), _RATE)
         self._healed = False
         chance = _generator(self._rng.getrandbits(64))
         self._writer = SimulatedWriter(

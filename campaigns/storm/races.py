@@ -17,7 +17,7 @@ from tests.contracts.contract_values import SECRET, RotatingSealer, Stores, tena
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, upgrade
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.usecases.receive import Receiver
 from contentsvc_core.webhooks.delivery import Address, Delivery
@@ -50,7 +50,7 @@ async def _opened(stack: AsyncExitStack, url: str, *, processes: int) -> Sequenc
     for database in databases:
         stack.push_async_callback(database.dispose)
     await upgrade(databases[0])
-    return [sql_stores(database, RotatingSealer()) for database in databases]
+    return [SqlStores(database, RotatingSealer()) for database in databases]
 
 
 #: The stores by name; a database has the stores of two processes, which get the copies in turn.

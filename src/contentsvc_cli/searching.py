@@ -69,8 +69,8 @@ def show_list(
     columns: Sequence[str],
     *,
     remote: _RemoteRows,
+    limit: int | None,
     optional: Sequence[str] = (),
-    limit: int | None = None,
     since: str = "",
 ) -> None:
     """Print a list of an organization; ``optional`` columns are omitted on a narrow terminal."""

@@ -1,13 +1,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Final, Protocol, Self, TypeVar, final
+from typing import TYPE_CHECKING, Annotated, Final, Protocol, Self, TypeVar, final
 from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Meta
 
-from contentsvc_core.commands import Command
+from contentsvc_core.commands import Command, changing
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.timestamps import iso_ms
 from contentsvc_core.values import Value
@@ -23,6 +23,8 @@ LOOK_BACK_HOURS: Final = 72
 MAX_LOOK_BACK_HOURS: Final = 24 * 7
 #: The plans' retention periods, in days (specification 8.2).
 RETENTION_DAYS: Final = (7, 30)
+#: The maximum length of the name of an organization or a key, in characters.
+NAME_LENGTH: Final = 100
 
 
 @final
@@ -70,11 +72,17 @@ class OrganizationBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
         )
 
 
-@final
-class ChangeOrganization(Command, frozen=True, kw_only=True):
-    """The fields to change."""
-
+class OrganizationSettings(Command, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(min_length=1, max_length=NAME_LENGTH, description="Name, for people.")]
     time_zone: Annotated[str, Meta(max_length=100, description="IANA name of the time zone, such as Europe/Berlin.")]
+
+
+@final
+@changing(OrganizationSettings)
+class ChangeOrganization(Command, frozen=True):
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: object) -> None: ...
 
 
 @final

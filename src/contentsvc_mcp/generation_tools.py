@@ -18,11 +18,11 @@ from contentsvc_mcp.toolbox import ToolAnswer, ToolRefused, accepted, chosen, to
 _MOST: Final = 100
 #: Maximum number of connected repositories listed in the error for an unknown one.
 _NAMED: Final = 10
-#: Maximum wait for the end of a job, in seconds, and the polling interval.
-_PATIENCE_S: Final = 20
-_CHECK_S: Final = 0.25
+#: Maximum wait for the end of a job, and the polling interval, in seconds.
+_MOST_WAIT_S: Final = 20
+_POLL_S: Final = 0.25
 #: Maximum number of further polls of an ended job: its last events are stored a moment later.
-_FOR_ITS_LAST_WORDS: Final = 5
+_POLLS_AFTER_END: Final = 5
 _ENDED: Final = frozenset({"completed", "failed", "skipped"})
 
 
@@ -52,7 +52,7 @@ class GenerationArguments(GenerationSettings, frozen=True, kw_only=True):
 class ReadJob(Struct, forbid_unknown_fields=True, rename="camel"):
     job_id: Annotated[str, Meta(min_length=1, max_length=64, description="Id of the job, from generate_post.")]
     wait_seconds: Annotated[
-        int, Meta(ge=0, le=_PATIENCE_S, description="Seconds to wait for the job to end; 0: do not wait.")
+        int, Meta(ge=0, le=_MOST_WAIT_S, description="Seconds to wait for the job to end; 0: do not wait.")
     ] = 0
 
 
@@ -175,11 +175,11 @@ def _named(names: Sequence[str], connected: Sequence[Source]) -> list[tuple[str,
 )
 async def read_job(app: Application, key: ApiKey, arguments: ReadJob) -> ToolAnswer:
     job = await _job(app, key, arguments.job_id)
-    checks, checks_after_end = int(arguments.wait_seconds / _CHECK_S), _FOR_ITS_LAST_WORDS
-    while checks and checks_after_end and not _is_over(job):
-        checks -= 1
-        checks_after_end -= job_status(job) in _ENDED
-        await asyncio.sleep(_CHECK_S)
+    polls, polls_after_end = int(arguments.wait_seconds / _POLL_S), _POLLS_AFTER_END
+    while polls and polls_after_end and not _is_over(job):
+        polls -= 1
+        polls_after_end -= job_status(job) in _ENDED
+        await asyncio.sleep(_POLL_S)
         job = await _job(app, key, arguments.job_id)
     return _answer(job)
 

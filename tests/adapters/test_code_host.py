@@ -4,9 +4,13 @@ import asyncio
 import json
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import httpx
 import pytest
 from attrs import evolve
+from httpx._config import create_ssl_context
+from tests.adapters.internet import certified
 from tests.code_host_server import READER, REPOSITORY, REPOSITORY_ID, TOKEN, CodeHostServer, Fault, limits_end
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
@@ -312,6 +316,31 @@ async def test_a_cookie_of_one_request_is_not_sent_with_another(github: CodeHost
     assert [request.headers.get("cookie") for request in github.requests] == [None, None]
 
 
+async def test_an_authority_of_ones_own_is_named_by_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}")
+        writer.close()
+
+    # This run shares one context between all clients: the client's own function reads the variable.
+    monkeypatch.setattr(httpx, "create_ssl_context", create_ssl_context)
+    tls, _ = certified(tmp_path, "localhost")
+    faults: list[HostRefusal] = []
+    async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=tls) as server:
+        for file in ("missing.pem", "server.pem"):
+            monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / file))
+            host = RestCodeHost(f"https://localhost:{server.sockets[0].getsockname()[1]}")
+            faults.append(refused(await host.repository(REPOSITORY, token=None)))
+            await host.close()
+
+    untrusted, answered = faults
+    assert untrusted.fault is HostFault.UNREACHABLE
+    assert untrusted.reason.endswith("if your own authority issued its certificate, set SSL_CERT_FILE to its file")
+    assert answered.status == 404
+
+
 async def test_silence_and_absence_end_in_time(github: CodeHostServer) -> None:
     hasty = RestCodeHost(github.api_url, timeout_s=0.2)
     github.fault = Fault(silent=True)
@@ -388,5 +417,4 @@ async def test_a_host_without_a_list_of_deliveries_is_reported() -> None:
 
         assert (listed.fault, answer.fault) == (HostFault.UNSUPPORTED, HostFault.UNSUPPORTED)
         assert "redeliver" in listed.reason
-        assert not host.lists_deliveries
         assert server.requests == []

@@ -131,7 +131,6 @@ class TestGitlab:
             delivered_at=datetime(2026, 3, 4, 5, tzinfo=UTC),
         )
         assert isinstance(await gitlab.redeliver(self.NAME, "9", "2", token=TOKEN), HostAnswer)
-        assert gitlab.lists_deliveries
 
     async def test_a_gitlab_older_than_17_4_is_refused_with_the_required_version(
         self, api: ScriptedApi, gitlab: HostClient
@@ -262,7 +261,6 @@ class TestBitbucket:
             refusal = refused(answered)
             assert refusal.fault is HostFault.UNSUPPORTED
             assert "use 'Resend request'" in refusal.reason
-        assert not bitbucket.lists_deliveries
         assert api.requests == []
 
     async def test_commits_are_read_oldest_first_over_pages(self, api: ScriptedApi, bitbucket: HostClient) -> None:

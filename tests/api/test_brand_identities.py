@@ -11,11 +11,11 @@ from contentsvc_core.content.brand import BrandBody, BrandIdentity
 BASE = "/v1/brand-identities"
 
 
-async def new_identity(acme: Caller, name: str = "Lighthouse", **changes: Any) -> BrandIdentity:
+async def new_identity(acme: Caller, **changes: Any) -> BrandIdentity:
     world = acme.world
     now = world.clock.now()
     brand = await world.stores.brands.add(
-        a_brand(now, id=world.ids.new_id("brand_"), organization_id=acme.organization.id, name=name, **changes)
+        a_brand(now, id=world.ids.new_id("brand_"), organization_id=acme.organization.id, **changes)
     )
     assert isinstance(brand, BrandIdentity)
     return brand

@@ -98,6 +98,13 @@ async def test_a_byte_order_mark_before_a_body_is_ignored(acme: Caller) -> None:
     assert answer.status_code == 202
 
 
+async def test_a_charset_has_no_effect(acme: Caller) -> None:
+    for charset, status in (("utf-8", 201), ("latin-1", 400), ("utf-16", 400)):
+        content = '{"title": "é", "markdown": "é"}'.encode(charset)
+        headers = {"Content-Type": f"application/json; charset={charset}"}
+        assert (await acme("POST", "/v1/posts", content=content, headers=headers)).status_code == status
+
+
 async def test_a_result_survives_a_failed_read_of_the_organization(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -117,3 +124,11 @@ async def test_a_result_survives_a_failed_read_of_the_organization(
 
     assert started.status_code == 202
     assert started.json()["organization"]["slug"] == "acme"
+
+
+async def test_hosted_answers_have_the_current_name_of_the_organization() -> None:
+    world = ApiWorld(Settings(hosted_client="on"))
+    acme = await world.caller()
+    for name in ("Tea", "Coffee"):
+        await acme("PATCH", "/v1/organization", {"name": name})
+        assert (await acme("GET", "/v1/posts")).json()["organization"]["name"] == name

@@ -20,7 +20,7 @@ from tests.code_host_server import CodeHostServer, at_github
 from tests.endpoints import PLACES
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core.content.posts import Label, PostStatus
 from contentsvc_core.outgoing.events import TEST_TYPE, EventType, endpoint_disabled, post_written, run_failed
 from contentsvc_core.outgoing.messages import message_for, message_for_test, payload
@@ -48,7 +48,7 @@ async def _stores(database: str, folder: Path) -> AsyncGenerator[Stores | None]:
         yield None
         return
     with _url(database, folder) as url:
-        stores = sql_stores(Database(url), SEALER)
+        stores = SqlStores(Database(url), SEALER)
         try:
             yield stores
         finally:

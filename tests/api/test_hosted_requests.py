@@ -12,7 +12,7 @@ from tests import postgres, sqlite
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.builders import a_brand
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core import Connection
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.workflows.causes import Generation
@@ -82,7 +82,7 @@ async def make_posts(acme: Caller, *kinds: str) -> list[dict[str, Any]]:
 async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[SqlStores]:
     url = nullcontext(sqlite.migrated(tmp_path / "store.db")) if request.param == "sqlite" else postgres.emptied()
     with url as address:
-        created_body = sql_stores(Database(address), SEALER)
+        created_body = SqlStores(Database(address), SEALER)
         yield created_body
         await created_body.close()
 

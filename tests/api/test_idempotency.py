@@ -11,7 +11,7 @@ from tests.api.furnished import operations
 from tests.api.world import SEALER, ApiWorld, Caller
 from tests.forwarding import Forwarding
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.dialects.sqlite import Sqlite
 from contentsvc_core import IssuedKey, Scope
 from contentsvc_core.access.keyed_requests import BUSY, KeyedRequest
@@ -96,7 +96,7 @@ async def test_a_repeated_creation_gets_the_first_answer(acme: Caller, path: str
 async def test_a_creation_whose_answer_was_lost_is_not_made_twice(
     path: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stores = sql_stores(database, SEALER)
+    stores = SqlStores(database, SEALER)
     forgetful = _Forgetful(stores.keyed_requests)
     vars(stores)["keyed_requests"] = forgetful
     world = ApiWorld(stores=stores)

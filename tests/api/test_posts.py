@@ -114,7 +114,11 @@ async def test_only_the_version_that_was_seen_is_changed(acme: Caller, post: dic
     unknown = await acme(method, f"{LIST}/post_unknown", body, headers={"If-Match": "*"})
     assert (unknown.status_code, unknown.json()) == (404, {"error": "Post not found"})
 
-    done = await acme(method, path, body, headers={"If-Match": f', "x" ,{now}'})
+    for known in (now, f"W/{now}", "*"):
+        refused = await acme(method, path, body, headers={"If-None-Match": known})
+        assert (refused.status_code, refused.json()) == (412, {"error": "The post has the version in If-None-Match"})
+
+    done = await acme(method, path, body, headers={"If-Match": f', "x" ,{now}', "If-None-Match": version})
     assert done.status_code == 200
     if method == "DELETE":
         assert done.json() == {"id": post["id"]}

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, select
 from tests.api.furnished import furnish, operations
 from tests.api.world import SEALER, ApiWorld
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_core import Scope
 
@@ -27,7 +27,7 @@ BODIES: dict[str, Any] = {
 
 @pytest.fixture
 def world(database: Database) -> ApiWorld:
-    return ApiWorld(stores=sql_stores(database, SEALER))
+    return ApiWorld(stores=SqlStores(database, SEALER))
 
 
 def _at(path: str, id_: str) -> str:

@@ -277,7 +277,7 @@ async def _event_triggers(tourist: _Tourist, targets: dict[str, Any], speaking: 
     second = {"triggerId": (await call(create, 201, other))["eventTrigger"]["id"]}
     await call("PATCH /v1/organization", 200, {"timeZone": "Europe/Berlin"})
     await call("PATCH /v1/organization", 400, {"timeZone": "Europe/Berlni"})
-    await call("PATCH /v1/organization", 200, {"timeZone": "UTC"})
+    await call("PATCH /v1/organization", 200, {"timeZone": "UTC", "name": "Acme"})
     await tourist.refused("PATCH /v1/organization", taking={"timeZone": "UTC"})
     await call("PUT /v1/house-style", 200, {"houseStyle": {"audience": "public"}})
     await call(get, 200, ids=first)

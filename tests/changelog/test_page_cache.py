@@ -18,7 +18,7 @@ from tests.changelog.reader import publish
 from tests.statements import statements
 
 from contentsvc_adapters.offload import HEAVY_WAITING, LISTS_WAITING, PER_ORGANIZATION, SingleThreadExecutor, shares
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.changelogs import SqlChangelogs
 from contentsvc_adapters.sql.post_rows import post_row
 from contentsvc_adapters.sql.schema.content import posts
@@ -38,7 +38,7 @@ _PATHS: Final = (
 async def world(tmp_path: Path) -> AsyncGenerator[ApiWorld]:
     """A changelog in a file, with posts."""
     database = Database(sqlite.migrated(tmp_path / "store.db"))
-    created = ApiWorld(stores=sql_stores(database, SEALER))
+    created = ApiWorld(stores=SqlStores(database, SEALER))
     acme = await created.caller()
     await publish(acme)
     values = [

@@ -66,7 +66,7 @@ async def test_a_month_a_post_and_the_releases_have_pages_of_their_own(reader: R
 async def test_days_and_months_are_in_the_zone_of_the_organization(reader: Reader) -> None:
     before = {each: await reader.get(each) for each in ("", "/2026-02", f"/{reader.posts[2].path}", "/feed.atom")}
     directory, own = reader.world.stores.directory, reader.acme.organization.id
-    await directory.set_time_zone(own, ZoneInfo("Pacific/Kiritimati"), reader.world.clock.now())
+    await directory.change(own, reader.world.clock.now(), time_zone=ZoneInfo("Pacific/Kiritimati"))
 
     tags = {each: {"if_none_match": answer.headers["ETag"]} for each, answer in before.items()}
     after = {each: await reader.get(each, **tags[each]) for each in before}

@@ -15,7 +15,7 @@ from tests import postgres, sqlite
 from tests.contracts.choose import LISTS, REPEATS, database_of, name_of
 
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.dialects import Dialect
 from contentsvc_adapters.sql.dialects.postgresql import Postgresql
 from contentsvc_adapters.sql.dialects.sqlite import Sqlite
@@ -103,7 +103,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory, unused: dict[str, _Open], r
             await in_memory.close()
             return
         used = unused.pop(family, None) or open_(tmp_path_factory.mktemp(family), resources)
-        created = sql_stores(used.database, RotatingSealer())
+        created = SqlStores(used.database, RotatingSealer())
         with _no_batches() if family == "postgresql" else nullcontext():
             yield created
             if await used.finish(created):
@@ -194,6 +194,6 @@ async def postgresql(postgres_url: str) -> AsyncGenerator[Database]:
 @pytest.fixture
 async def beside(postgres_url: str, acme: Tenant) -> AsyncGenerator[Tenant]:
     """The same tenant in the stores of another process with PostgreSQL."""
-    stores = sql_stores(Database(postgres_url), RotatingSealer())
+    stores = SqlStores(Database(postgres_url), RotatingSealer())
     yield evolve(acme, stores=stores)
     await stores.close()

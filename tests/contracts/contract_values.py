@@ -178,6 +178,18 @@ class Tenant:
         (run,) = await take(self.stores, [settling.runs[0].id])
         return run
 
+    async def started(self, *hours: int) -> list[str]:
+        """Settle a delivery for each hour; return the ids of the first run of each."""
+        ids: list[str] = []
+        for number, hour in enumerate(hours):
+            settling = await self.processed(f"d-{number}", at=later(hours=hour))
+            await self.stores.deliveries.settle(settling)
+            ids.append(settling.runs[0].id)
+        return ids
+
+    async def stored(self, run: WorkflowRun) -> WorkflowRun:
+        return next(each for each in await self.stores.ledger.runs(self.id) if each.id == run.id)
+
 
 @final
 @frozen(kw_only=True)

@@ -34,36 +34,6 @@ async def test_an_unstorable_settlement_leaves_nothing(acme: Tenant, bad: str) -
     assert (await acme.left()).counts == (1, 2, 1)
 
 
-async def test_one_bad_settlement_does_not_harm_its_neighbours(acme: Tenant) -> None:
-    settling = [await acme.processed(f"d-{number}") for number in range(24)]
-    mixed = [evolve(each, note="\udfff") if number % 8 == 3 else each for number, each in enumerate(settling)]
-
-    answers = await asyncio.gather(*(acme.stores.deliveries.settle(each) for each in mixed), return_exceptions=True)
-
-    assert [isinstance(answer, Unstorable) for answer in answers] == [number % 8 == 3 for number in range(24)]
-    assert (await acme.left()).counts == (21, 42, 21)
-
-
-@pytest.mark.slow("cancels at every point in turn")
-@pytest.mark.parametrize("turns", range(0, 48, 5))
-async def test_a_cancelled_settlement_leaves_all_or_nothing(acme: Tenant, turns: int) -> None:
-    settling = await acme.processed("d-1")
-    waiting = asyncio.create_task(acme.stores.deliveries.settle(settling))
-    for _ in range(turns):
-        await asyncio.sleep(0)
-    waiting.cancel()
-    await asyncio.gather(waiting, return_exceptions=True)
-    await acme.stores.deliveries.settle(await acme.processed("d-2"))
-
-    # The other settlement may not be committed yet: both reads must be before or after its commit.
-    while (left := await acme.left()) != await acme.left():
-        pass
-
-    assert left.counts in {(1, 2, 1), (2, 4, 2)}
-    assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-    assert (await acme.left()).counts == (2, 4, 2)
-
-
 async def test_neither_do_clients_that_go_away_in_a_crowd(acme: Tenant) -> None:
     settling = [await acme.processed(f"d-{number}") for number in range(50)]
     crowd = [asyncio.create_task(acme.stores.deliveries.settle(each)) for each in settling]

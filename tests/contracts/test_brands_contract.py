@@ -1,25 +1,21 @@
-"""``BrandIdentities``: unique names, one default, and the effects of a removal."""
+"""``BrandIdentities``: what runs and deliveries see of them. ``BRANDS`` has their contract."""
 
 import asyncio
 from typing import Any
 
 from attrs import evolve
-from contract_values import IDS, RotatingSealer, Tenant, a_trigger, later, tenant
+from contract_values import IDS, RotatingSealer, Tenant, a_trigger, tenant
 from sqlalchemy import update
-from test_schedules_contract import a_schedule
 from tests import builders
 from tests.refusals import accepted, existing
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.automation import brand_identities
 from contentsvc_core.content.brand import BrandIdentity
 from contentsvc_core.content.brand_changes import (
     BRAND_NAME_TAKEN,
-    DELETES_DEFAULT_BRAND,
-    UNKNOWN_BRAND,
 )
 from contentsvc_core.webhooks.settlement import Settled
-from contentsvc_core.workflows.removals import Removed
 from contentsvc_core.workflows.runs import RunStatus
 
 
@@ -33,7 +29,7 @@ async def added(acme: Tenant, name: str = "Lighthouse", **changes: Any) -> Brand
 
 
 async def test_an_unreadable_identity_fails_its_own_organization_alone(database: Database) -> None:
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     acme, zenith = await tenant(stores), await tenant(stores, "zenith")
     brand, other = await added(acme), await added(zenith)
     # As after a restart with an earlier version.
@@ -51,35 +47,16 @@ async def test_an_unreadable_identity_fails_its_own_organization_alone(database:
     assert found[3] is None
 
 
-async def test_removing_an_identity_disables_its_triggers_and_schedules(acme: Tenant) -> None:
-    brands, triggers, schedules = acme.stores.brands, acme.stores.triggers, acme.stores.schedules
-    default = await added(acme)
-    brand = await added(acme, "Other", created_at=later(hours=1))
-    named = [
-        evolve(a_trigger(acme.id, 1, event_types=kinds), brand_identity_id=brand.id)
-        for kinds in (["push"], ["release"])
-    ]
-    off = evolve(a_trigger(acme.id, 1), brand_identity_id=brand.id, enabled=False)
-    for trigger in (*named, off):
-        await triggers.add(trigger)
-    scheduled = a_schedule(acme.id, brand_identity_id=brand.id)
-    others = a_schedule(acme.id, brand_identity_id=default.id)
-    for schedule in (scheduled, others):
-        assert await schedules.add(schedule)
+async def test_removing_an_identity_makes_earlier_decisions_stale(acme: Tenant) -> None:
+    brands = acme.stores.brands
+    await added(acme)
+    brand = await added(acme, "Other")
+    await acme.stores.triggers.add(evolve(a_trigger(acme.id, 1), brand_identity_id=brand.id))
     settling = await acme.processed("d-1")
 
-    assert await brands.remove(acme.id, default.id) is DELETES_DEFAULT_BRAND
-    removed = await brands.remove(acme.id, brand.id)
+    await brands.remove(acme.id, brand.id)
 
-    assert removed == Removed(disabled_events=named, disabled_schedules=[scheduled])
-    assert await brands.identities(acme.id) == [default]
-    assert [each.enabled for each in await triggers.all_of(acme.id)] == [True, True, False, False, False]
-    # They keep the identity, so that no two of them become equal.
-    assert {each.brand_identity_id for each in await triggers.all_of(acme.id)} >= {brand.id}
-    assert await schedules.all_of(acme.id) == [evolve(scheduled, enabled=False, due_at=None), others]
-    # A delivery that was decided earlier would still start them.
     assert await acme.stores.deliveries.settle(settling) is Settled.STALE
-    assert await brands.remove(acme.id, brand.id) is UNKNOWN_BRAND
 
 
 async def test_a_run_leaves_its_identity_as_it_ends_or_none_at_all(acme: Tenant) -> None:

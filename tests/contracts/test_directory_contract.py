@@ -10,7 +10,7 @@ from contract_values import IDS, SECRET, RotatingSealer, Stores, Tenant, a_trigg
 from sqlalchemy import update
 from tests.refusals import existing
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.directory import organizations
 from contentsvc_core.content.house_style import HouseStyle
 from contentsvc_core.errors import Unstorable
@@ -81,22 +81,6 @@ async def test_a_disabled_integration_refuses_at_once(acme: Tenant) -> None:
     assert await acme.stores.directory.integrations(acme.id) == [evolve(acme.integration, enabled=False)]
     assert await acme.stores.directory.enable_integration(acme.id, acme.integration.id, enabled=True)
     assert (await acme.hook()).enabled
-
-
-async def test_every_change_raises_the_version_once_settled_on_it(acme: Tenant) -> None:
-    directory = acme.stores.directory
-    triggers = acme.stores.triggers
-    versions = [(await acme.hook()).version]
-    assert await directory.add_integration(an_integration(acme.id, (2, "acme/buoy")), "other")
-    versions.append((await acme.hook()).version)
-    await triggers.add(a_trigger(acme.id, 1))
-    versions.append((await acme.hook()).version)
-    await directory.enable_integration(acme.id, acme.integration.id, enabled=False)
-    versions.append((await acme.hook()).version)
-    await triggers.change(acme.id, acme.triggers[0].id, switched(enabled=False))
-    versions.append((await acme.hook()).version)
-
-    assert versions == sorted(set(versions))
 
 
 async def test_a_change_without_effect_makes_no_configuration_stale(acme: Tenant) -> None:
@@ -190,29 +174,13 @@ async def test_repositories_keep_their_order(acme: Tenant) -> None:
     assert (await acme.stores.directory.integrations(acme.id))[1] == integration
 
 
-async def test_integrations_and_triggers_are_listed_oldest_first(acme: Tenant) -> None:
+async def test_integrations_are_listed_oldest_first(acme: Tenant) -> None:
     directory = acme.stores.directory
     integrations = [an_integration(acme.id, (10 + n, f"acme/{n}"), at=later(hours=n % 2)) for n in range(4)]
-    triggers = [a_trigger(acme.id, 1, at=later(hours=n % 2)) for n in range(4)]
     for integration in reversed(integrations):
         assert await directory.add_integration(integration, "secret")
-    for trigger in reversed(triggers):
-        await acme.stores.triggers.add(trigger)
 
     assert await directory.integrations(acme.id) == [acme.integration, *integrations[::2], *integrations[1::2]]
-    assert await acme.stores.triggers.all_of(acme.id) == [*acme.triggers, *triggers[::2], *triggers[1::2]]
-
-
-async def test_a_trigger_reads_back_as_it_was(acme: Tenant) -> None:
-    trigger = evolve(
-        a_trigger(acme.id, 2**63 - 1, 1, name="öffnen ⚓", event_types=("release", "push")), auto_publish=True
-    )
-    await acme.stores.triggers.add(trigger)
-    # Repeated after an unknown outcome.
-    await acme.stores.triggers.add(trigger)
-
-    assert await acme.stores.triggers.find(acme.id, trigger.id) == trigger
-    assert await acme.stores.triggers.find(acme.id, "trg_unknown") is None
 
 
 async def test_nothing_of_another_organization_is_seen(acme: Tenant) -> None:
@@ -256,6 +224,21 @@ async def test_the_owner_of_an_id_is_found(acme: Tenant) -> None:
     assert await owner_of("int_unknown") is None
 
 
+async def test_the_name_and_the_plan_of_an_organization_change_and_raise_no_version(acme: Tenant) -> None:
+    directory = acme.stores.directory
+    zenith = await tenant(acme.stores, "zenith")
+    version = (await acme.hook()).version
+    before = existing(await directory.organization_of(acme.id))
+    other = await directory.organization_of(zenith.id)
+
+    assert await directory.change(acme.id, START, name="Acme ✓", retention_days=7)
+    assert await directory.organization_of(acme.id) == evolve(before, name="Acme ✓", retention_days=7)
+    assert (await directory.retention_days())[acme.id] == 7
+    assert (await acme.hook()).version == version
+    assert await directory.organization_of(zenith.id) == other
+    assert not await directory.change("org_unknown", START, name="Acme")
+
+
 async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version(acme: Tenant) -> None:
     directory = acme.stores.directory
     zenith = await tenant(acme.stores, "zenith")
@@ -296,7 +279,7 @@ async def test_triggers_keep_their_house_style(acme: Tenant) -> None:
 async def test_an_organization_in_a_zone_that_this_machine_does_not_know_has_the_days_of_utc(
     database: Database,
 ) -> None:
-    acme = await tenant(sql_stores(database, RotatingSealer()))
+    acme = await tenant(SqlStores(database, RotatingSealer()))
     directory = acme.stores.directory
     await database.change(update(organizations).values(time_zone="Mars/Base"))
 
@@ -309,5 +292,5 @@ async def test_an_organization_in_a_zone_that_this_machine_does_not_know_has_the
     trigger = a_trigger(acme.id, 1)
     added = await acme.stores.triggers.add(trigger, timed=lambda each, zone: evolve(each, name=zone.key))
     assert added == evolve(trigger, name="Mars/Base")
-    assert await directory.set_time_zone(acme.id, ZoneInfo("Europe/Berlin"), START)
+    assert await directory.change(acme.id, START, time_zone=ZoneInfo("Europe/Berlin"))
     assert (await directory.organizations())[0].time_zone == ZoneInfo("Europe/Berlin")

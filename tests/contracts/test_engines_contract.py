@@ -23,7 +23,7 @@ from contentsvc_adapters.engine.execution import Execution
 from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_adapters.markup import SafeMarkdown
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.writers.chat import ModelEndpoint
 from contentsvc_adapters.writers.openai_compatible import OpenAICompatibleWriter
 from contentsvc_core import Brief, Draft, Performer
@@ -82,7 +82,7 @@ async def _dbos_on_postgresql(_folder: Path) -> AsyncGenerator[Engine]:
             # Created on demand: few tests use it, and a database is slow.
             return makers(forgotten.enter_context(postgres.database(also=migrate_engine)))(ledger, memory)
 
-        stores = sql_stores(Database(url), RotatingSealer())
+        stores = SqlStores(Database(url), RotatingSealer())
         yield Engine(stores=stores, next=makers(url), amnesiac=amnesiac)
         await stores.close()
 

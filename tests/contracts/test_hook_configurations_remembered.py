@@ -13,7 +13,7 @@ from sqlalchemy import event
 from tests import postgres, sqlite
 from tests.refusals import existing
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.deliveries import HookConfigurations
 from contentsvc_core import (
     Delivery,
@@ -64,7 +64,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
 
 @pytest.fixture
 async def nodes(url: str) -> AsyncGenerator[Nodes]:
-    own_value, other_node = (sql_stores(Database(url), RotatingSealer()) for _ in range(2))
+    own_value, other_node = (SqlStores(Database(url), RotatingSealer()) for _ in range(2))
     clock = ManualClock()
     yield Nodes(
         acme=await tenant(own_value),
@@ -199,7 +199,7 @@ async def test_a_stale_answer_clears_the_cache_of_its_organization_only(nodes: N
 
 
 async def test_a_bounded_number_of_addresses_is_remembered(database: Database) -> None:
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     tenants = [await tenant(stores, slug) for slug in ("acme", "buoy", "zenith")]
     configurations = HookConfigurations(database, RotatingSealer(), cache_size=2)
     first, second, third = [each.address for each in tenants]
@@ -223,7 +223,7 @@ async def test_concurrent_reads_of_addresses_are_one_query_with_separate_results
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(url)
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     tenants = [await tenant(stores, f"o{number}", triggers=number % 3) for number in range(20)]
     # One address is disabled, one has the repository through another integration, and one has an unknown repository.
     await stores.directory.enable_integration(tenants[1].id, tenants[1].integration.id, enabled=False)
@@ -266,7 +266,7 @@ async def test_concurrent_reads_of_addresses_are_one_query_with_separate_results
 
 async def test_the_triggers_of_a_version_are_read_once_however_many_addresses_there_are(url: str) -> None:
     database = Database(url)
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     acme = await tenant(stores, repository_id=1)
     second = an_integration(acme.id, (2, "acme/second"))
     await stores.directory.add_integration(second, SECRET)

@@ -135,20 +135,6 @@ async def test_a_run_that_has_ended_without_a_post_can_be_started_once_more(acme
     assert await ledger.owns(again)
 
 
-async def test_a_completed_run_and_anothers_are_not_started_once_more(acme: Tenant) -> None:
-    other = await tenant(acme.stores, "other")
-    done, failed = _job(acme), _job(acme)
-    for job in (done, failed):
-        await acme.stores.jobs.start(job)
-    runs = {run.id: run for run in await take(acme.stores, [done.run.id, failed.run.id])}
-    await acme.stores.ledger.complete(runs[done.run.id], a_post(acme.id), once=None)
-    await acme.stores.ledger.end(runs[failed.run.id], RunStatus.FAILED, "enough")
-
-    assert not await acme.stores.ledger.restart(acme.id, done.run.id, due_at=START)
-    assert not await acme.stores.ledger.restart(other.id, failed.run.id, due_at=START)
-    assert not await acme.stores.ledger.restart(acme.id, "unknown", due_at=START)
-
-
 async def test_a_window_holds_what_arrived_from_its_beginning_until_before_its_end(acme: Tenant) -> None:
     for number, hour in enumerate((0, 1, 2, 3)):
         await acme.stores.deliveries.settle(await acme.processed(f"d-{number}", at=later(hours=hour)))

@@ -8,7 +8,7 @@ from attrs import evolve
 from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, later
 from sqlalchemy import text
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core.access.keyed_requests import BUSY, STILL_RUNNING, KeyedRequest, StoredAnswer, begun
 from contentsvc_core.refusals import Refusal
 from contentsvc_core.testing import START
@@ -77,7 +77,7 @@ async def test_of_parallel_requests_with_a_new_key_one_begins(stores: Stores) ->
 
 
 async def test_of_parallel_requests_to_two_processes_of_a_postgresql_one_begins(postgres_url: str) -> None:
-    nodes = [sql_stores(Database(postgres_url), RotatingSealer()) for _ in range(2)]
+    nodes = [SqlStores(Database(postgres_url), RotatingSealer()) for _ in range(2)]
 
     results = await asyncio.gather(*(_begin(nodes[number % 2], number) for number in range(20)))
     for node in nodes:
@@ -110,7 +110,7 @@ async def test_old_requests_are_swept_in_batches_and_others_stay(stores: Stores)
 
 
 async def test_seeds_and_answers_are_not_stored_in_clear(database: Database) -> None:
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     request = evolve(_request(), answer=ANSWER)
     await put(stores, request)
 

@@ -13,7 +13,7 @@ from sqlite_files import file_of
 from tests import postgres, sqlite
 
 from contentsvc_adapters.clocks import SystemClock
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core import Duplicate, Processed, Receiver, ReceivingFailed, StoreUnavailable
 from contentsvc_core.testing import push_body, signed
 from contentsvc_core.webhooks.delivery import Delivery
@@ -30,7 +30,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
 
 @pytest.fixture
 async def stores(url: str) -> AsyncGenerator[SqlStores]:
-    created = sql_stores(Database(url, busy_timeout_ms=50), RotatingSealer())
+    created = SqlStores(Database(url, busy_timeout_ms=50), RotatingSealer())
     yield created
     await created.close()
 

@@ -12,7 +12,7 @@ from test_outbox_contract import ended, taken_at, waiting
 from test_webhook_endpoints_contract import added
 from tests.endpoints import PLACES, Receiver, dispatch
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core.outgoing.messages import MessageStatus
 from contentsvc_core.outgoing.retries import Answer, NotSent
 from contentsvc_core.outgoing.subscribers import MailOutcome
@@ -110,7 +110,7 @@ async def test_a_busy_answer_to_a_process_whose_clock_is_ahead_ends_no_lease(dat
 @pytest.fixture
 async def nodes(postgres_url: str) -> AsyncGenerator[Mapping[int, SqlStores]]:
     """The stores of three nodes, by the lead of their clocks in minutes."""
-    stores = {ahead: sql_stores(Database(postgres_url), RotatingSealer()) for ahead in (-9, 0, 9)}
+    stores = {ahead: SqlStores(Database(postgres_url), RotatingSealer()) for ahead in (-9, 0, 9)}
     yield stores
     for each in stores.values():
         await each.close()

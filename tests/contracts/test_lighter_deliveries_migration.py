@@ -11,7 +11,7 @@ from older_schema import database_at
 from sqlalchemy import Connection, Engine, event, inspect, text
 from sqlalchemy.exc import OperationalError
 
-from contentsvc_adapters.sql import SqlStores, revision, serving_alone, sql_stores, upgrade
+from contentsvc_adapters.sql import SqlStores, revision, serving_alone, upgrade
 from contentsvc_core.errors import SchemaMismatch
 from contentsvc_core.events.wire import event_to_json
 from contentsvc_core.journal import LogQuery
@@ -67,7 +67,7 @@ async def _agrees(stores: SqlStores, owner: str, number: int) -> None:
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 async def test_counts_and_search_are_exact_before_and_after(kind: str, tmp_path: Path) -> None:
     async with database_at("0020", kind, tmp_path) as older:
-        stores = sql_stores(older, RotatingSealer())
+        stores = SqlStores(older, RotatingSealer())
         acme = await tenant(stores)
         await older.write(lambda connection: _delivered(connection, acme.id, "before"))
         assert await upgrade(older)
@@ -97,7 +97,7 @@ async def test_a_sqlite_that_keeps_its_definitions_keeps_the_keys_and_works(tmp_
             event.remove(Engine, "before_cursor_execute", refused)
         assert await older.read(_foreign_keys) == 7
 
-        stores = sql_stores(older, RotatingSealer())
+        stores = SqlStores(older, RotatingSealer())
         acme = await tenant(stores)
         await stores.deliveries.settle(await acme.processed("D-1", push("feat: turn the lamp")))
         await _agrees(stores, acme.id, 1)

@@ -3,14 +3,14 @@
 import asyncio
 import contextlib
 import sqlite3
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from contract_values import RotatingSealer, Stores, later
+from contract_values import RotatingSealer, Stores
 from tests import postgres
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core.access.rates import Bucket, Rate
 from contentsvc_core.access.window import Verdict, Window, hit
 from contentsvc_core.errors import UnreadableRow
@@ -41,49 +41,6 @@ async def test_the_published_check_of_rate_limits_passes(stores: Stores) -> None
     await check_rate_limits(stores.rate_limits)
 
 
-async def test_a_window_is_kept_as_the_transition_gave_it_each_bucket_for_itself(stores: Stores) -> None:
-    others = (Bucket.of_key(RATE, "csk_0000000002"), Bucket.of_address(RATE, "2001:db8::"))
-    assert await stored(stores) == Window()
-
-    first = await stores.rate_limits.update(BUCKET, at(START))
-    second = await stores.rate_limits.update(BUCKET, at(later(seconds=1)))
-
-    assert first == hit(Window(), RATE, START)[1]
-    assert (first.remaining, second.remaining) == (4, 3)
-    assert await stored(stores) == Window(hits_ms=[1767225600000, 1767225601000])
-    for other in others:
-        assert await stored(stores, other) == Window()
-
-
-async def test_the_windows_of_many_buckets_are_read_at_once_and_change_nothing(stores: Stores) -> None:
-    other, silent = Bucket.of_key(RATE, "csk_0000000002"), Bucket.of_key(RATE, "csk_0000000003")
-    for bucket in (BUCKET, BUCKET, other):
-        await stores.rate_limits.update(bucket, at(START))
-    expected = {BUCKET: await stored(stores), other: await stored(stores, other)}
-
-    for _ in range(2):
-        assert await stores.rate_limits.windows([BUCKET, silent, other]) == expected
-    assert await stores.rate_limits.windows([]) == {}
-
-
-async def test_of_parallel_requests_exactly_the_limit_is_admitted_the_first_ones_of_a_bucket_too(
-    stores: Stores,
-) -> None:
-    buckets = [Bucket.of_key(RATE, f"csk_{number}") for number in range(4)]
-    hits = [
-        stores.rate_limits.update(bucket, at(later(milliseconds=number)))
-        for number in range(RATE.limit + 1)
-        for bucket in buckets
-    ]
-
-    verdicts = await asyncio.gather(*hits)
-
-    for index in range(len(buckets)):
-        own = verdicts[index :: len(buckets)]
-        assert sorted(verdict.remaining for verdict in own if verdict.admitted) == [0, 1, 2, 3, 4]
-        assert len([verdict for verdict in own if not verdict.admitted]) == 1
-
-
 async def test_a_transition_that_raises_changes_nothing(stores: Stores) -> None:
     def broken(window: Window) -> tuple[Window, Verdict]:
         raise LookupError(window)
@@ -95,23 +52,8 @@ async def test_a_transition_that_raises_changes_nothing(stores: Stores) -> None:
     assert len((await stored(stores)).hits_ms) == 1
 
 
-async def test_expired_windows_are_swept_in_batches_and_others_stay(stores: Stores) -> None:
-    buckets = [Bucket.of_address(RATE, f"192.0.2.{number}") for number in range(5)]
-    for number, bucket in enumerate(buckets):
-        await stores.rate_limits.update(bucket, at(later(seconds=number)))
-    # Its first request has expired like the others, and its last one has not.
-    await stores.rate_limits.update(buckets[0], at(later(seconds=30)))
-    # The window of the fourth bucket ends exactly now.
-    before = later(seconds=3) + timedelta(seconds=60)
-
-    assert [await stores.rate_limits.sweep(before=before, limit=2) for _ in range(3)] == [2, 1, 0]
-
-    counts = [len((await stored(stores, bucket)).hits_ms) for bucket in buckets]
-    assert counts == [2, 0, 0, 0, 1]
-
-
 async def test_two_processes_of_a_postgresql_admit_the_limit_together(postgres_url: str) -> None:
-    nodes = [sql_stores(Database(postgres_url), RotatingSealer()) for _ in range(2)]
+    nodes = [SqlStores(Database(postgres_url), RotatingSealer()) for _ in range(2)]
     rate = Rate(method="POST", template="/v1/lamps", limit=30)
     bucket = Bucket.of_key(rate, "csk_0000000001")
 
@@ -129,7 +71,7 @@ async def test_two_processes_of_a_postgresql_admit_the_limit_together(postgres_u
 async def test_a_refusal_writes_nothing_into_a_postgresql_not_even_a_lock(
     postgresql: Database, postgres_url: str
 ) -> None:
-    store = sql_stores(postgresql, RotatingSealer()).rate_limits
+    store = SqlStores(postgresql, RotatingSealer()).rate_limits
     for _ in range(RATE.limit):
         await store.update(BUCKET, at(START))
     # A lock would be stored in the row, as xmax.
@@ -143,7 +85,7 @@ async def test_a_refusal_writes_nothing_into_a_postgresql_not_even_a_lock(
 
 
 async def test_a_refusal_writes_nothing_into_a_file(database: Database, tmp_path: Path) -> None:
-    store = sql_stores(database, RotatingSealer()).rate_limits
+    store = SqlStores(database, RotatingSealer()).rate_limits
     with contextlib.closing(sqlite3.connect(tmp_path / "store.db")) as other:
 
         def changes() -> int:
@@ -160,7 +102,7 @@ async def test_a_refusal_writes_nothing_into_a_file(database: Database, tmp_path
 
 
 async def test_an_unreadable_window_is_an_error_that_names_it(database: Database) -> None:
-    store = sql_stores(database, RotatingSealer()).rate_limits
+    store = SqlStores(database, RotatingSealer()).rate_limits
     await store.update(BUCKET, at(START))
     for broken in ("[2, 1]", '"soon"', "["):
         await database.write(

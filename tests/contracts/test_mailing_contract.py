@@ -16,7 +16,7 @@ from sqlite_files import file_of
 from tests.refusals import existing
 from tests.statements import statements
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.mailing import mails, subscribers
 from contentsvc_core.access.sessions import TOKEN_LENGTH, token_digest
 from contentsvc_core.content.posts import Post, PostStatus
@@ -250,7 +250,7 @@ async def test_waiting_posts_are_batched_by_one_of_several_nodes(acme: Tenant) -
 
 @pytest.mark.slow("races two processes on PostgreSQL")
 async def test_a_batch_waits_for_posts_that_another_process_has_locked(postgresql: Database, postgres_url: str) -> None:
-    acme = await tenant(sql_stores(postgresql, RotatingSealer()))
+    acme = await tenant(SqlStores(postgresql, RotatingSealer()))
     changelog = await changelog_of(acme)
     await confirmed(acme, "ann@example.org")
     posts = [await published(acme, later(minutes=number)) for number in range(2)]
@@ -321,7 +321,7 @@ async def test_organizations_take_turns_however_many_subscribers_one_of_them_has
 
 
 async def test_taking_mails_reads_no_more_however_many_wait(database: Database) -> None:
-    acme = await tenant(sql_stores(database, RotatingSealer()))
+    acme = await tenant(SqlStores(database, RotatingSealer()))
     await changelog_of(acme)
     subscriber, _ = await confirmed(acme, "ann@example.org")
     row: dict[str, Any] = {
@@ -363,7 +363,7 @@ def _steps(database: Database, statement: str, parameters: Any) -> int:
 
 
 async def test_an_unreadable_subscriber_holds_up_no_others(database: Database) -> None:
-    acme = await tenant(sql_stores(database, RotatingSealer()))
+    acme = await tenant(SqlStores(database, RotatingSealer()))
     await changelog_of(acme)
     for address in ("torn@example.com", "whole@example.com"):
         await requested(acme, address)

@@ -12,7 +12,7 @@ from older_schema import ORGANIZATION, since
 from sqlalchemy import Connection, text
 from tests.endpoints import PLACES, consents_of
 
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, upgrade
 from contentsvc_core import Dispatcher
 from contentsvc_core.outgoing.letters import Letter, MailResult, SentLetter
 from contentsvc_core.outgoing.messages import message_for_test
@@ -44,7 +44,7 @@ async def test_rows_of_nodes_before_0020_are_read_as_before(older: Database) -> 
 
     await older.write(fill)
     await upgrade(older)
-    stores = sql_stores(older, RotatingSealer())
+    stores = SqlStores(older, RotatingSealer())
 
     changelog = await stores.changelogs.named("old-lamps")
     assert changelog is not None
@@ -100,7 +100,7 @@ async def test_addresses_of_the_version_before_stay_confirmed_and_get_a_link(old
 
     await older.write(fill)
     await upgrade(older)
-    stores, clock, post = sql_stores(older, sealer), ManualClock(), Post()
+    stores, clock, post = SqlStores(older, sealer), ManualClock(), Post()
     dispatcher = Dispatcher(stores.outbox, stores.recipients, NoSender(), clock, IDS, mails=post)
 
     async def turn() -> list[AttemptResult]:
@@ -146,7 +146,7 @@ async def test_nodes_of_the_version_before_and_new_ones_respect_their_leases(old
 
     await older.write(fill)
     await upgrade(older)
-    outbox, lease = sql_stores(older, sealer).outbox, timedelta(minutes=1)
+    outbox, lease = SqlStores(older, sealer).outbox, timedelta(minutes=1)
     (taken,) = await outbox.take(["msg_1"], now=now, lease=lease)
     assert await due_before(now + timedelta(seconds=30)) == []
     await outbox.requeue(taken, due_at=now)

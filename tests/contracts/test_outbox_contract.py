@@ -11,7 +11,7 @@ from contract_values import IDS, SHARED_CLOCK, RotatingSealer, Stores, Tenant, a
 from sqlalchemy import select, update
 from test_webhook_endpoints_contract import added
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.outgoing import webhook_endpoints, webhook_messages
 from contentsvc_core.content.posts import Post, PostStatus
 from contentsvc_core.errors import UnreadableRow, Unstorable
@@ -350,7 +350,7 @@ async def test_failures_in_a_row_are_counted_and_end_with_a_success(acme: Tenant
 
 
 async def test_messages_of_a_format_of_a_newer_version_wait_and_hold_up_no_others(database: Database) -> None:
-    acme = await tenant(sql_stores(database, RotatingSealer()))
+    acme = await tenant(SqlStores(database, RotatingSealer()))
     newer, known = await added(acme), await added(acme)
     format_ = update(webhook_endpoints).where(webhook_endpoints.c.id == newer.id)
     await database.change(format_.values(format="pigeon"))
@@ -375,7 +375,7 @@ async def test_messages_of_a_format_of_a_newer_version_wait_and_hold_up_no_other
 
 
 async def test_a_change_of_other_fields_keeps_the_event_types_of_a_newer_version(database: Database) -> None:
-    acme = await tenant(sql_stores(database, RotatingSealer()))
+    acme = await tenant(SqlStores(database, RotatingSealer()))
     endpoint = await added(acme)
     types = update(webhook_endpoints).where(webhook_endpoints.c.id == endpoint.id)
     await database.change(types.values(event_types='["post.created","post.newer"]'))
@@ -390,7 +390,7 @@ async def test_a_change_of_other_fields_keeps_the_event_types_of_a_newer_version
 
 
 async def test_an_unreadable_message_holds_up_no_others(database: Database) -> None:
-    acme = await tenant(sql_stores(database, RotatingSealer()))
+    acme = await tenant(SqlStores(database, RotatingSealer()))
     endpoint = await added(acme)
     torn, whole = await waiting(endpoint, acme.stores), await waiting(endpoint, acme.stores, later(seconds=1))
     await database.change(update(webhook_messages).where(webhook_messages.c.id == torn.id).values(data="{"))

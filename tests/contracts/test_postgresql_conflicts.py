@@ -27,7 +27,7 @@ from sqlalchemy import Connection, event, text
 from sqlalchemy.util import await_only
 from tests import postgres
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.settling.batch_writer import BatchItem
 from contentsvc_adapters.sql.settling.postgresql import PostgresqlBatchWriter
 from contentsvc_core.content.posts import PostStatus
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.slow("races two processes on PostgreSQL")
 
 @pytest.fixture
 async def acme(postgresql: Database) -> Tenant:
-    return await tenant(sql_stores(postgresql, RotatingSealer()))
+    return await tenant(SqlStores(postgresql, RotatingSealer()))
 
 
 def _settled_slowly(

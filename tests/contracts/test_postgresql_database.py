@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.util import await_only
 from tests import postgres
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.dialects import postgresql_session
 from contentsvc_core.errors import ContentServiceError, StoreUnavailable, Unstorable
 
@@ -315,7 +315,7 @@ def test_a_url_that_cannot_be_used_is_refused_without_repeating_it(url: str) -> 
 
 
 async def test_the_text_of_an_error_has_no_data_of_the_tenant(postgresql: Database) -> None:
-    acme = await tenant(sql_stores(postgresql, RotatingSealer()))
+    acme = await tenant(SqlStores(postgresql, RotatingSealer()))
     settling = await acme.processed("d-1")
     twice = evolve(settling, started=settling.started[:1] * 2)
     with pytest.raises(Unstorable, match="refuses the value: duplicate key") as known:

@@ -16,7 +16,7 @@ from test_brands_contract import a_brand
 from test_schedules_contract import a_schedule
 from tests import postgres
 
-from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrade
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, revision, upgrade
 from contentsvc_adapters.sql.dialects import Transactions, postgresql_session
 from contentsvc_core.access.sessions import Session
 from contentsvc_core.content.brand import BrandIdentity
@@ -35,7 +35,7 @@ _CUT = f"SELECT pg_terminate_backend(pid) {_OTHERS}"
 
 @pytest.fixture
 async def acme(postgresql: Database) -> Tenant:
-    return await tenant(sql_stores(postgresql, RotatingSealer()))
+    return await tenant(SqlStores(postgresql, RotatingSealer()))
 
 
 def _beside(url: str, connection: Connection, turns: "count[int]") -> int:
@@ -274,7 +274,7 @@ async def test_a_hard_stopped_server_is_used_again_after_its_start(by_socket: bo
     with postgres.PrivateServer() as server:
         database = Database(server.socket_url if by_socket else server.url)
         await upgrade(database)
-        acme = await tenant(sql_stores(database, RotatingSealer()))
+        acme = await tenant(SqlStores(database, RotatingSealer()))
         settling = [await acme.processed(f"d-{number}") for number in range(120)]
         settle = acme.stores.deliveries.settle
         crowd = [asyncio.create_task(settle(each)) for each in settling[:100]]
@@ -307,7 +307,7 @@ async def test_a_standby_is_refused_and_used_as_soon_as_it_is_a_primary() -> Non
     with postgres.PrivateServer(durable=False) as server:
         database = Database(server.url)
         await upgrade(database)
-        acme = await tenant(sql_stores(database, RotatingSealer()))
+        acme = await tenant(SqlStores(database, RotatingSealer()))
         settle = partial(acme.stores.deliveries.settle, await acme.processed("d-1"))
         await asyncio.to_thread(server.stand_by)
         for using in (partial(revision, database), acme.hook, settle):
@@ -329,7 +329,7 @@ async def test_of_several_servers_the_primary_is_used_whichever_it_is() -> None:
         several = f"?host=127.0.0.1,127.0.0.1&port={second.port},{first.port}"
         database = Database(f"postgresql+asyncpg://postgres@/postgres{several}")
         await upgrade(database)
-        acme = await tenant(sql_stores(database, RotatingSealer()))
+        acme = await tenant(SqlStores(database, RotatingSealer()))
         settle = partial(acme.stores.deliveries.settle, await acme.processed("d-1"))
         assert await settle() is Settled.AS_DECIDED
 

@@ -19,7 +19,7 @@ from sqlite_files import file_of
 from tests.endpoints import PLACES
 from tests.statements import statements
 
-from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores, workflow_rows
+from contentsvc_adapters.sql import Database, SqlStores, rows, workflow_rows
 from contentsvc_adapters.sql.dialects import Record, Statements
 from contentsvc_adapters.sql.dialects.postgresql_session import SETTLING
 from contentsvc_adapters.sql.entries import added_counts, adding_counts
@@ -84,7 +84,7 @@ class Shelf:
 
 
 async def _filled(database: Database) -> Shelf:
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     acme, zenith = await tenant(stores), await tenant(stores, "zenith")
     (settling, foreign) = [await each.processed("d", push("feat: lamp")) for each in (acme, zenith)]
     tables: dict[Any, list[dict[str, Any]]] = {}
@@ -461,7 +461,7 @@ async def test_postgresql_lanes_walk_through_no_table_that_was_small(
     postgresql: Database, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A lane keeps its plan. A plan for small tables must still be good when the tables have grown."""
-    stores = sql_stores(postgresql, RotatingSealer())
+    stores = SqlStores(postgresql, RotatingSealer())
     executed: list[str] = []
     fetch = Statements.fetch
 

@@ -9,7 +9,7 @@ from sqlalchemy import update
 from test_webhook_endpoints_contract import added
 from tests.refusals import existing
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.outgoing import recipients
 from contentsvc_core.access.sessions import token_digest
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
@@ -167,7 +167,7 @@ async def test_a_message_by_mail_comes_with_the_recipients_of_its_target(acme: T
 
 
 async def test_an_unreadable_recipient_holds_up_no_messages_of_others(database: Database) -> None:
-    acme = await tenant(sql_stores(database, RotatingSealer()))
+    acme = await tenant(SqlStores(database, RotatingSealer()))
     endpoint = await endpoint_of(acme, _ANN, _BOB)
     _, torn = await asked(acme, endpoint, _ANN)
     other = await endpoint_of(acme, _CAT)

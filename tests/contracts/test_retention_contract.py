@@ -10,15 +10,14 @@ from contract_values import IDS, RotatingSealer, Stores, Tenant, later, push, te
 from sqlalchemy import insert, update
 from tests.builders import an_entry
 
-from contentsvc_adapters.sql import Database, SqlStores, rows, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores, rows
 from contentsvc_adapters.sql.schema.deliveries import claims, log_entries
 from contentsvc_adapters.sql.schema.directory import organizations
-from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.journal import LogEntry
 from contentsvc_core.testing import START, ManualClock
 from contentsvc_core.timestamps import to_ms
 from contentsvc_core.usecases.expire import Sweeper, SweepResult
-from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW, Settled
+from contentsvc_core.webhooks.settlement import Settled
 
 
 class Interrupted(Exception):
@@ -94,35 +93,8 @@ async def test_a_sweep_that_is_cut_short_is_taken_up_by_the_next_one(acme: Tenan
     assert await acme.stores.journal.entries(acme.id) == entries[240:][::-1]
 
 
-async def test_a_fault_of_one_log_keeps_no_other_from_being_swept(
-    acme: Tenant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    zenith = await tenant(acme.stores, "zenith")
-    await filled(zenith, 30 + 1)
-    await acme.stores.deliveries.settle(await acme.processed("d-1", at=START - 2 * DEDUPE_WINDOW))
-    sweep = acme.stores.journal.sweep
-    faults: list[Exception] = []
-    fault: Exception = ZeroDivisionError("the lamp went out")
-
-    async def failing(organization_id: str, **how: Any) -> int:
-        if organization_id == acme.id:
-            raise fault
-        return await sweep(organization_id, **how)
-
-    monkeypatch.setattr(acme.stores.journal, "sweep", failing)
-    swept = await sweeper(acme.stores, on_fault=faults.append).sweep()
-    assert faults == [fault]
-    assert swept.log_entries == 1
-    assert swept.claims >= 1
-    # An unavailable store ends the sweep, and the next sweep continues.
-    fault = StoreUnavailable("away")
-    with pytest.raises(StoreUnavailable):
-        await sweeper(acme.stores, on_fault=faults.append).sweep()
-    assert len(faults) == 1
-
-
 async def test_an_unreadable_organization_keeps_no_log_from_being_swept(database: Database) -> None:
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     acme, zenith = await tenant(stores), await tenant(stores, "zenith")
     # As after a restart with an older list of time zones, or with an earlier version.
     newer = update(organizations).where(organizations.c.id == acme.id)

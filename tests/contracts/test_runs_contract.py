@@ -11,33 +11,13 @@ from contentsvc_adapters.sql import SqlStores
 from contentsvc_adapters.sql.schema.deliveries import events
 from contentsvc_adapters.sql.schema.work import workflow_runs
 from contentsvc_core.errors import StoreUnavailable, Unstorable
-from contentsvc_core.workflows.runs import Completion, RunStatus, WorkflowRun
-
-
-async def _pending(acme: Tenant, *hours: int) -> list[str]:
-    """Settle a delivery for each hour; return the ids of the first run of each."""
-    ids: list[str] = []
-    for number, hour in enumerate(hours):
-        settling = await acme.processed(f"d-{number}", at=later(hours=hour))
-        await acme.stores.deliveries.settle(settling)
-        ids.append(settling.runs[0].id)
-    return ids
-
-
-async def _run(acme: Tenant, run: WorkflowRun) -> WorkflowRun:
-    return next(each for each in await acme.stores.ledger.runs(acme.id) if each.id == run.id)
-
-
-@pytest.fixture
-async def single(acme: Tenant) -> Tenant:
-    """An organization with one trigger, so that a delivery starts one run."""
-    return await tenant(acme.stores, "single", triggers=1)
+from contentsvc_core.workflows.runs import Completion, RunStatus
 
 
 @pytest.mark.usefixtures("shared_clock")
 async def test_a_run_of_a_kind_of_a_newer_version_waits_for_its_nodes_and_others_run(databases: SqlStores) -> None:
     single = await tenant(databases, triggers=1)
-    newer, known = await _pending(single, 0, 1)
+    newer, known = await single.started(0, 1)
     kind = update(events).where(events.c.id.in_(select(workflow_runs.c.event_id).where(workflow_runs.c.id == newer)))
     await databases.database.change(kind.values(type="issue"))
     SHARED_CLOCK.at = later(hours=2)
@@ -58,7 +38,7 @@ async def test_a_run_of_a_kind_of_a_newer_version_is_postponed_together_with_the
     databases: SqlStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     single = await tenant(databases, triggers=1)
-    (newer,) = await _pending(single, 0)
+    (newer,) = await single.started(0)
     kind = update(events).where(events.c.id.in_(select(workflow_runs.c.event_id).where(workflow_runs.c.id == newer)))
     await databases.database.change(kind.values(type="issue"))
     SHARED_CLOCK.at = later(hours=2)
@@ -91,5 +71,5 @@ async def test_runs_that_end_at_the_same_time_end_each_for_itself(acme: Tenant) 
 
     assert [answers[0], answers[1], answers[3]] == [Completion.COMPLETED, Completion.GONE, Completion.COMPLETED]
     assert answers[2] is Completion.COMPLETED or isinstance(answers[2], Unstorable)
-    assert [(await _run(acme, run)).status for run in runs[:2]] == [RunStatus.COMPLETED, RunStatus.RUNNING]
+    assert [(await acme.stored(run)).status for run in runs[:2]] == [RunStatus.COMPLETED, RunStatus.RUNNING]
     assert {post.id for post in await acme.stores.posts.posts(acme.id)} >= {posts[0].id, posts[3].id}

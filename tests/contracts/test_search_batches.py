@@ -6,7 +6,7 @@ import pytest
 from contract_values import RotatingSealer, Tenant, later, push, tenant
 from sqlalchemy import func, select
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.searching import search_batches, search_documents, search_pending
 from contentsvc_core.lists.terms import Term
 from contentsvc_core.search.questions import ContextSearch
@@ -14,7 +14,7 @@ from contentsvc_core.search.questions import ContextSearch
 
 @pytest.fixture
 def stores(database: Database) -> SqlStores:
-    return sql_stores(database, RotatingSealer())
+    return SqlStores(database, RotatingSealer())
 
 
 @pytest.fixture

@@ -56,18 +56,6 @@ async def test_the_facts_of_a_refused_delivery_are_stored_with_its_log_entry(acm
     assert settling.duplicate_log.received is None
 
 
-@pytest.mark.parametrize("outcome", [None, *CHECKING], ids=ending)
-async def test_settling_a_duplicate_again_writes_nothing_twice(acme: Tenant, outcome: Outcome | None) -> None:
-    await acme.stores.deliveries.settle(await acme.processed("d"))
-    copy = await acme.processed("d") if outcome is None else await acme.decided(outcome)
-    assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
-    left = await acme.left()
-
-    assert await acme.stores.deliveries.settle(copy) is Settled.ALREADY_CLAIMED
-
-    assert await acme.left() == left
-
-
 @pytest.mark.parametrize("outcome", [None, CHECKING[0], REFUSED], ids=["take", "check", "none"])
 async def test_the_first_answer_is_kept_after_any_change(acme: Tenant, outcome: Outcome | None) -> None:
     settling = await acme.processed("d") if outcome is None else await acme.decided(outcome)
@@ -121,16 +109,6 @@ async def test_a_change_of_another_organization_makes_nothing_stale(acme: Tenant
     await tenant(acme.stores, "zenith")
 
     assert await acme.stores.deliveries.settle(settling) is Settled.AS_DECIDED
-
-
-async def test_a_settlement_of_no_organization_is_stale(acme: Tenant) -> None:
-    settling = await acme.processed("d-1")
-    address = evolve(settling.hook.address, organization_id="org_unknown")
-    settling = evolve(settling, hook=evolve(settling.hook, address=address))
-
-    assert await acme.stores.deliveries.settle(settling) is Settled.STALE
-
-    assert await acme.left() == Left()
 
 
 async def test_the_published_check_passes(acme: Tenant) -> None:

@@ -15,7 +15,7 @@ from tests import postgres, sqlite
 from tests.api.world import SEALER, ApiWorld
 
 from contentsvc_adapters.offload import HEAVY_CONCURRENCY, HEAVY_WAITING, LISTS_CONCURRENCY, PER_ORGANIZATION
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core.ports import Share
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ async def _sqlite(folder: Path) -> AsyncGenerator[Held]:
     async def read() -> None:
         await database.read(wait)
 
-    yield Held(ApiWorld(stores=sql_stores(database, SEALER)), database, read, released.set)
+    yield Held(ApiWorld(stores=SqlStores(database, SEALER)), database, read, released.set)
     released.set()
     await database.dispose()
 
@@ -80,7 +80,7 @@ async def _postgresql(_folder: Path) -> AsyncGenerator[Held]:
         async def read() -> None:
             await database.read(wait)
 
-        yield Held(ApiWorld(stores=sql_stores(database, SEALER)), database, read, unlock)
+        yield Held(ApiWorld(stores=SqlStores(database, SEALER)), database, read, unlock)
         unlock()
         await database.dispose()
 

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 from sqlite_files import file_of
 from tests.refusals import existing
 
-from contentsvc_adapters.sql import HEAD, Database, revision, sql_stores, upgrade
+from contentsvc_adapters.sql import HEAD, Database, SqlStores, revision, upgrade
 from contentsvc_adapters.sql.dialects import checkpoints
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.outgoing.endpoints import WebhookEndpoint
@@ -27,7 +27,7 @@ from contentsvc_core.webhooks.settlement import Settled
 
 @pytest.fixture
 async def acme(database: Database) -> Tenant:
-    return await tenant(sql_stores(database, RotatingSealer()))
+    return await tenant(SqlStores(database, RotatingSealer()))
 
 
 def _pragmas(connection: Connection) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from contract_values import CHECKING, REFUSED, RotatingSealer, Tenant, a_post, t
 from sqlalchemy import text
 from sqlite_files import file_of
 
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, upgrade
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.webhooks.outcomes import Outcome
 from contentsvc_core.webhooks.settlement import Settled
@@ -105,7 +105,7 @@ async def database(tmp_path: Path, faults: _Faults) -> AsyncGenerator[Database]:
 
 @pytest.fixture
 async def acme(database: Database) -> Tenant:
-    return await tenant(sql_stores(database, RotatingSealer()))
+    return await tenant(SqlStores(database, RotatingSealer()))
 
 
 @pytest.mark.slow("fails each statement in turn")
@@ -204,7 +204,7 @@ from contentsvc_adapters.sql import *
 from contentsvc_core.webhooks.settlement import Settled
 async def main():
     database = Database("sqlite:///{file_of(database)}")
-    stores = sql_stores(database, RotatingSealer())
+    stores = SqlStores(database, RotatingSealer())
     organization = await stores.directory.organization("acme")
     (integration,) = await stores.directory.integrations(organization.id)
     acme = Tenant(stores=stores, organization=organization, integration=integration, triggers=())

@@ -11,7 +11,7 @@ from contract_values import Left, RotatingSealer, Tenant, take, tenant
 from sqlalchemy import event
 from sqlite_files import file_of
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core.errors import StoreUnavailable
 from contentsvc_core.organizations import Organization
 from contentsvc_core.testing import START, switched
@@ -22,13 +22,13 @@ pytestmark = pytest.mark.slow("starts several processes")
 
 @pytest.fixture
 async def acme(database: Database) -> Tenant:
-    return await tenant(sql_stores(database, RotatingSealer()))
+    return await tenant(SqlStores(database, RotatingSealer()))
 
 
 @pytest.fixture
 async def beside(database: Database, acme: Tenant) -> AsyncGenerator[SqlStores]:
     """The same file, opened again, as by an operator's command; it does not wait for locks."""
-    stores = sql_stores(Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=0), RotatingSealer())
+    stores = SqlStores(Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=0), RotatingSealer())
     yield stores
     await stores.close()
 
@@ -47,7 +47,7 @@ async def test_two_processes_see_each_others_writes_at_once(acme: Tenant, beside
 
 
 async def test_of_two_processes_one_takes_a_run(database: Database, acme: Tenant) -> None:
-    other = sql_stores(Database(f"sqlite:///{file_of(database)}"), RotatingSealer())
+    other = SqlStores(Database(f"sqlite:///{file_of(database)}"), RotatingSealer())
     settling = [await acme.processed(f"d-{number}") for number in range(8)]
     for each in settling:
         await acme.stores.deliveries.settle(each)
@@ -62,7 +62,7 @@ async def test_of_two_processes_one_takes_a_run(database: Database, acme: Tenant
 
 
 async def test_of_two_processes_one_claims_a_delivery(database: Database, acme: Tenant) -> None:
-    other = sql_stores(Database(f"sqlite:///{file_of(database)}"), RotatingSealer())
+    other = SqlStores(Database(f"sqlite:///{file_of(database)}"), RotatingSealer())
     copies = [await acme.processed("d-1") for _ in range(32)]
 
     answers = await asyncio.gather(
@@ -96,7 +96,7 @@ async def test_a_locked_file_is_unavailable_for_all_who_wait_and_then_available_
 async def test_so_is_it_for_all_other_writes_that_wait(database: Database, acme: Tenant) -> None:
     impatient = Database(f"sqlite:///{file_of(database)}", busy_timeout_ms=100)
     statements = _asked(impatient)
-    triggers = sql_stores(impatient, RotatingSealer()).triggers
+    triggers = SqlStores(impatient, RotatingSealer()).triggers
     with closing(sqlite3.connect(file_of(database), isolation_level=None)) as locking:
         locking.execute("BEGIN IMMEDIATE")
 

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from tests import sqlite
 from tests.refusals import accepted, existing
 
-from contentsvc_adapters.sql import Database, SqlStores, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.deliveries import events
 from contentsvc_core.errors import UnreadableRow
 from contentsvc_core.events.normalized import Event
@@ -192,7 +192,7 @@ async def test_a_large_event_that_cannot_be_read_fails_its_runs_and_no_others(ac
 
 
 async def test_the_memory_of_a_page_and_of_taking_runs_does_not_grow_with_their_number(tmp_path: Path) -> None:
-    stores = sql_stores(Database(sqlite.migrated(tmp_path / "store.db")), RotatingSealer())
+    stores = SqlStores(Database(sqlite.migrated(tmp_path / "store.db")), RotatingSealer())
     acme, size = await tenant(stores, triggers=20), 1_000_000
     ids = [run.id for run in (await _settled(acme, push("x" * size))).runs]
     await stores.executors.join(EXECUTOR)

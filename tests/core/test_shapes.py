@@ -47,6 +47,10 @@ def test_a_number_without_a_fraction_is_an_integer(watts: str) -> None:
     assert decode_json(f'{{"colour": "red", "watts": {watts}}}'.encode(), Bulb) == Bulb(Colour.RED, 24)
 
 
+def test_of_a_repeated_key_the_last_value_counts() -> None:
+    assert decode_json(b'{"colour": "red", "watts": 5, "colour": "green"}', Bulb) == Bulb(Colour.GREEN, 5)
+
+
 @pytest.mark.parametrize("watts", ["24.5", "9007199254740993.0", f"24.0{' ' * 65536}"])
 def test_a_number_that_is_no_exact_integer_or_in_a_large_body_is_refused(watts: str) -> None:
     with pytest.raises(InvalidStruct, match=r"^watts must be an integer$"):

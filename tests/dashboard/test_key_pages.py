@@ -10,7 +10,7 @@ from tests.dashboard.browsing import Browsing, Seen
 from tests.dashboard.contents import beside
 from tests.statements import statements
 
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_core import IssuedKey, Scope
 from contentsvc_core.access.keys import MAX_KEYS, ApiKey
 
@@ -209,7 +209,7 @@ async def test_an_organization_has_a_bounded_number_of_keys(acme: Caller, browsi
 
 async def test_the_page_reads_as_often_for_many_keys_as_for_one(tmp_path: Path) -> None:
     database = Database(sqlite.migrated(tmp_path / "keys.db"))
-    world = ApiWorld(stores=sql_stores(database, SEALER))
+    world = ApiWorld(stores=SqlStores(database, SEALER))
     acme = await world.caller()
     browsing = Browsing(world)
     await browsing.sign_in(acme.key)

@@ -227,7 +227,13 @@ _FAULTS: Final[dict[str, tuple[dict[str, Any], list[tuple[dict[str, Any], str, s
             ({"expires": "9999-12-31"}, "expires", "This is no date"),
         ],
     ),
-    "organization": ({}, [({"time_zone": "Europe/Berlni"}, "time_zone", "The time zone must be an IANA time zone")]),
+    "organization": (
+        {},
+        [
+            ({"time_zone": "Europe/Berlni"}, "time_zone", "The time zone must be an IANA time zone"),
+            ({"name": ""}, "name", "The name must have at least 1 character."),
+        ],
+    ),
 }
 
 
@@ -301,12 +307,14 @@ async def test_a_fault_is_shown_at_its_field_and_what_was_typed_stays(
         ("brand", "audience", ("Mine", "Theirs")),
         ("changelog", "title", ("Mine", "Theirs")),
         ("house-style", "longestPost", ("5000", "6000")),
+        ("organization", "name", ("Mine", "Theirs")),
     ],
 )
 async def test_a_form_that_was_opened_before_another_change_is_not_saved_at_once(
     acme: Caller, browsing: Browsing, kind: str, field: str, values: tuple[str, str]
 ) -> None:
-    below = {"brand": f"/brands/{(await branded(acme)).id}", "changelog": "/changelog", "house-style": "/house-style"}
+    below = {each: f"/{each}" for each in ("changelog", "house-style", "organization")}
+    below["brand"] = f"/brands/{(await branded(acme)).id}"
     path = f"/dashboard{below.get(kind) or (await addresses(acme))[kind][0]}"
     mine, others = values
     form = (await browsing.open(path)).form(path)

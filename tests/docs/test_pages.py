@@ -276,8 +276,8 @@ def test_every_test_that_is_named_exists() -> None:
         for named in _TEST.findall(page.read_text("utf-8")):
             file, _, name = named.partition("::")
             assert (ROOT / file).is_file(), named
-            for part in name.split("::"):
-                assert re.search(rf"^ *(?:async def|def|class) {part}\b", read(file), re.MULTILINE), named
+            for depth, part in enumerate(name.split("::")):
+                assert re.search(rf"^ {{{4 * depth}}}(?:async def|def|class) {part}\b", read(file), re.MULTILINE), named
 
 
 def test_every_silent_point_names_its_choice_and_a_test() -> None:

@@ -10,7 +10,7 @@ from tests.performing import performer_over
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.writers.deterministic import DeterministicWriter
 from contentsvc_cli.main import main
 from contentsvc_cli.wiring import open_app, receiver_of
@@ -69,7 +69,7 @@ def perform(url: str) -> None:
     """Perform the runs that are due in a database."""
 
     async def work() -> None:
-        stores = sql_stores(Database(url), FernetSealer("x" * 32))
+        stores = SqlStores(Database(url), FernetSealer("x" * 32))
         performer = performer_over(stores, SystemClock(), RandomIds(), DeterministicWriter())
         await stores.executors.join("exe_1")
         due = await stores.ledger.pending(SystemClock().now(), limit=9, per_organization=9)

@@ -83,6 +83,13 @@ def test_an_organization_is_created_and_listed(acme: dict[str, Any]) -> None:
     assert (acme["slug"], acme["name"], acme["retentionDays"]) == ("acme", "Acme", 30)
     weekly = command("organization", "create", "Weekly", "--slug", "w", "--retention-days", "7")
     assert command("organization", "list") == [acme, weekly]
+    edit = ("organization", "edit", "-o", "w")
+    assert command(*edit, "--name", "Daily", "--retention-days", "30") == weekly | {
+        "name": "Daily",
+        "retentionDays": 30,
+    }
+    assert command(*edit, "--retention-days", "7", "--name", "Weekly") == weekly
+    assert "name at least one option" in error(*edit, code=2)
     assert error("organization", "create", "Acme") == "an organization with the slug 'acme' exists already"
     assert invoke("organization", "create", "X", "--retention-days", "8").exit_code == 2
 

@@ -12,7 +12,7 @@ from tests.api.furnished import furnish
 from tests.api.world import SEALER, ApiWorld
 from tests.drivers.commands import command, error, invoke
 
-from contentsvc_adapters.sql import Database, serving_alone, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores, serving_alone
 from contentsvc_adapters.sql.copying import COPIED
 from contentsvc_core.journal import LogQuery
 from contentsvc_core.lists.pagination import PageRequest
@@ -27,7 +27,7 @@ async def _filled(file: Path) -> str:
     """Fill a new file with one object of each kind for an organization; return the organization's id."""
     database = Database(sqlite.migrated(file))
     try:
-        world = ApiWorld(stores=sql_stores(database, SEALER))
+        world = ApiWorld(stores=SqlStores(database, SEALER))
         caller = await world.caller("Acme")
         await furnish(world, caller)
         return caller.organization.id
@@ -75,7 +75,7 @@ def test_a_file_is_copied_with_all_rows(file: Path, url: str) -> None:
 async def _works(url: str, organization_id: str) -> None:
     """Check that counts, search and new numbers of the copy are right."""
     database = Database(url)
-    stores = sql_stores(database, SEALER)
+    stores = SqlStores(database, SEALER)
     page = await stores.journal.page(organization_id, LogQuery(), PageRequest(limit=1), max_bytes=1_000_000)
     assert isinstance(page, tuple)
     listed = await database.read(

@@ -13,7 +13,7 @@ from tests.endpoints import Receiver, dispatch
 from contentsvc_adapters.clocks import SystemClock
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.sealing import FernetSealer
-from contentsvc_adapters.sql import Database, sql_stores
+from contentsvc_adapters.sql import Database, SqlStores
 from contentsvc_adapters.sql.schema.access import rate_windows
 
 _KEY = "a secret of at least 32 characters"
@@ -31,7 +31,7 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def dispatched(url: str, receiver: Receiver) -> None:
     async def work() -> None:
-        stores = sql_stores(Database(url), FernetSealer(_KEY))
+        stores = SqlStores(Database(url), FernetSealer(_KEY))
         await dispatch(stores, SystemClock(), RandomIds(), receiver)
         await stores.close()
 

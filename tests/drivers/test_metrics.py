@@ -24,7 +24,7 @@ from tests.with_webhooks import with_webhooks
 
 from contentsvc_adapters.ids import RandomIds
 from contentsvc_adapters.memory import memory_stores
-from contentsvc_adapters.sql import Database, sql_stores, upgrade
+from contentsvc_adapters.sql import Database, SqlStores, upgrade
 from contentsvc_adapters.sql import backlog as backlog_module
 from contentsvc_adapters.sql.backlog import Backlog, backlog, statement
 from contentsvc_core import Delivery, Headers, Receiver, StoreUnavailable, TriggerEditor
@@ -394,7 +394,7 @@ async def test_the_backlog_is_read_from_indexes_of_unfinished_rows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with opened(tmp_path) as database:
-        stores = sql_stores(database, SEALER)
+        stores = SqlStores(database, SEALER)
         clock, ids = ManualClock(), RandomIds()
         acme = await ApiWorld(stores=stores).caller()
         await TriggerEditor(stores.triggers, stores.directory, clock, ids).create(

@@ -32,14 +32,14 @@ class Webhook(HttpServer):
 
     protocol = "HTTP/1.1"
 
-    def __init__(self, provider: str = "codehost", repository_id: int = REPOSITORY_ID) -> None:
+    def __init__(self, provider: str = "codehost") -> None:
         super().__init__()
         self.deliveries: list[Delivery] = []
         self.before: Callable[[int, Delivery], Reply | None] = lambda _number, _delivery: None
         self._claimed: set[str] = set()
         self._lock = Lock()
         self._address = Address(
-            provider=provider, organization_id="org_1", integration_id="int_1", repository_id=repository_id
+            provider=provider, organization_id="org_1", integration_id="int_1", repository_id=REPOSITORY_ID
         )
         self._hook = HookConfiguration(
             address=self._address, enabled=True, secrets=(SECRET,), repository=Belonging.THIS_INTEGRATION, version=1

@@ -178,17 +178,11 @@ def _head(method: str, path: str, *headers: tuple[str, bytes | str]) -> bytes:
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
-def _delivery_head(
-    world: World, body: bytes, delivery: str, *more: tuple[str, bytes | str], without: str = "", length: int = -1
-) -> bytes:
+def _delivery_head(world: World, body: bytes, delivery: str, *more: tuple[str, bytes | str], length: int = -1) -> bytes:
     """Return the head of a signed delivery; `length` -1: the body's own."""
-    named = world.prepared.hook.headers(body, delivery)
-    headers = [(name, value) for name, value in named.items() if name != without]
+    headers = world.prepared.hook.headers(body, delivery).items()
     size = len(body) if length == -1 else length
     return _head("POST", world.prepared.hook.path, *headers, ("Content-Length", str(size)), *more)
-
-
-# One delivery, many copies.
 
 
 # Large and incomplete bodies.

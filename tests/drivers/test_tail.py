@@ -48,9 +48,9 @@ def command_handler() -> Iterator[None]:
 class Log:
     """A log in memory, and its follower."""
 
-    def __init__(self, search: LogSearch | None = None, *, page: int = 3) -> None:
+    def __init__(self, search: LogSearch | None = None) -> None:
         self.stores: MemoryStores = memory_stores(FernetSealer("x" * 32))
-        self.follower = LogFollower(self.stores.read_model, ORGANIZATION, search or LogSearch(), page=page)
+        self.follower = LogFollower(self.stores.read_model, ORGANIZATION, search or LogSearch(), page=3)
 
     async def write(self, *entries: LogEntry) -> None:
         acme = Organization(id=ORGANIZATION, slug="acme", name="Acme", retention_days=30, created_at=START)

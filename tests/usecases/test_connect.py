@@ -2,17 +2,18 @@
 
 from collections.abc import AsyncGenerator
 from datetime import timedelta
+from typing import Any
 
 import pytest
-from tests.code_host_server import TOKEN, CodeHostServer, Fault
+from tests.code_host_server import CodeHostServer, Fault
+from tests.forwarding import Failing
 from tests.refusals import accepted
 from tests.usecases.conftest import World
-from tests.usecases.offices import BASE_URL, NAME, NUMBER, Office, office_of
+from tests.usecases.offices import NAME, NUMBER, Office, office_of
 
 from contentsvc_adapters.codehosts.rest import RestCodeHost
-from contentsvc_core import LogEntry, LogStatus, StoreUnavailable
-from contentsvc_core.code_hosts import HookAccess, HostRefusal
-from contentsvc_core.ports import Hooks, Journal
+from contentsvc_core import LogStatus, StoreUnavailable
+from contentsvc_core.code_hosts import HostRefusal
 from contentsvc_core.usecases.connect import UNKNOWN, Connected
 from contentsvc_core.usecases.expire import Sweeper
 from contentsvc_core.usecases.operate import ALREADY_CONNECTED
@@ -25,27 +26,6 @@ async def office(world: World) -> AsyncGenerator[Office]:
         host = RestCodeHost(server.api_url)
         yield office_of(world, server, host)
         await host.close()
-
-
-async def test_with_a_token_everything_is_read_and_made_at_the_code_host(office: Office) -> None:
-    created = await office.connected()
-
-    (repository,) = created.integration.repositories
-    assert (repository.id, repository.full_name, repository.branch) == (NUMBER, NAME, "trunk")
-    assert created.created_at_host
-    assert created.integration.id.startswith("int_")
-    assert (office.server.hook.url, office.server.hook.secret) == (created.url, created.secret)
-    organization, integration = office.world.organization.id, created.integration.id
-    assert created.url == f"{BASE_URL}/api/webhooks/github/{organization}/{integration}/{NUMBER}"
-    access = await office.world.stores.hooks.access(organization, integration)
-    assert access == HookAccess(hook_id=str(office.server.hook.id), token=TOKEN)
-    (entry,) = await office.calls()
-    assert (entry.title, entry.status, entry.status_code) == ("Webhook creation", LogStatus.SUCCESS, 201)
-    assert entry.payload == {"operation": "create_hook", "repository": NAME}
-    assert entry.error_message is None
-    assert await office.receive(created, office.server.hook.secret, "d-1") == 200
-    for secret in (TOKEN, created.secret):
-        assert secret not in repr((created, access, entry))
 
 
 async def test_without_an_id_a_public_repository_is_read_by_its_old_name_too(office: Office) -> None:
@@ -65,45 +45,17 @@ async def test_a_connected_repository_gets_no_second_hook(office: Office) -> Non
     assert len(office.server.hooks) == 1
 
 
-class ForgetfulHooks:
-    """Loses the connection when the name of a hook is stored."""
-
-    def __init__(self, hooks: Hooks) -> None:
-        self.rotate_secret = hooks.rotate_secret
-        self.sweep_secrets = hooks.sweep_secrets
-        self.access = hooks.access
-
-    async def note_hook(self, organization_id: str, integration_id: str, hook_id: str) -> bool:
-        raise StoreUnavailable(organization_id, integration_id, hook_id)
-
-
-class FailingJournal:
-    """A journal with one unavailable method."""
-
-    def __init__(self, journal: Journal, away: str) -> None:
-        self.append = journal.append
-        self.finish = journal.finish
-        self.answered = journal.answered
-        self.entries = journal.entries
-        self.sweep = journal.sweep
-        self.sweep_claims = journal.sweep_claims
-        self.entry = journal.entry
-        self.page = journal.page
-        setattr(self, away, self._away)
-
-    async def _away(self, entry: LogEntry) -> None:
-        raise StoreUnavailable(entry.id)
-
-
 async def test_a_store_that_goes_away_leaves_no_hook_behind(world: World, office: Office) -> None:
     host = RestCodeHost(office.server.api_url)
-    forgetful = office_of(world, office.server, host, hooks=ForgetfulHooks(world.stores.hooks))
+    hooks: Any = Failing(world.stores.hooks, note_hook=StoreUnavailable())
+    forgetful = office_of(world, office.server, host, hooks=hooks)
     with pytest.raises(StoreUnavailable):
         await forgetful.connect()
     assert len(office.server.did("POST", "/hooks$")) == 1
     assert await office.is_left_alone()
 
-    mute = office_of(world, office.server, host, journal=FailingJournal(world.stores.journal, "append"))
+    journal: Any = Failing(world.stores.journal, append=StoreUnavailable())
+    mute = office_of(world, office.server, host, journal=journal)
     with pytest.raises(StoreUnavailable):
         await mute.connect()
     await host.close()
@@ -113,9 +65,8 @@ async def test_a_store_that_goes_away_leaves_no_hook_behind(world: World, office
 
 async def test_a_connection_succeeds_though_its_log_entry_cannot_be_finished(world: World, office: Office) -> None:
     host = RestCodeHost(office.server.api_url)
-    created = await office_of(
-        world, office.server, host, journal=FailingJournal(world.stores.journal, "finish")
-    ).connected()
+    journal: Any = Failing(world.stores.journal, finish=StoreUnavailable())
+    created = await office_of(world, office.server, host, journal=journal).connected()
     await host.close()
 
     assert office.server.hook.url == created.url

@@ -39,8 +39,6 @@ _DONE: Final[HostAnswer[None]] = HostAnswer(value=None, status=204)
 class ScriptedHost:
     """A code host that records calls, and answers by a script, or with success."""
 
-    lists_deliveries = True
-
     def __init__(self, **answers: Any) -> None:
         self.answers: dict[str, Any] = {
             "repository": HostAnswer(
@@ -70,7 +68,7 @@ class ScriptedHost:
         return self._answer("repository", full_name, token)
 
     async def create_hook(self, full_name: str, hook: Hook, *, token: str) -> Any:
-        return self._answer("create_hook", full_name, hook.url, token)
+        return self._answer("create_hook", full_name, hook.url, hook.secret, token)
 
     async def find_hook(self, full_name: str, path: str, *, token: str) -> Any:
         return self._answer("find_hook", full_name, path, token)
@@ -120,7 +118,7 @@ async def test_a_repository_is_read_and_its_hook_is_made(world: World, host: Scr
 
     assert (created.created_at_host, created.url) == (True, f"{BASE_URL}{path_of(created.integration)}")
     assert created.integration.repositories[0].branch == "trunk"
-    assert host.calls == [("repository", NAME, _TOKEN), ("create_hook", NAME, created.url, _TOKEN)]
+    assert host.calls == [("repository", NAME, _TOKEN), ("create_hook", NAME, created.url, created.secret, _TOKEN)]
     # A third of the time is reserved for cleaning up.
     assert host.limits == [pytest.approx(6.0)]
     entry = await last_entry(world)
@@ -141,6 +139,8 @@ async def test_a_repository_is_read_and_its_hook_is_made(world: World, host: Scr
     assert entry.id.startswith("log_")
     access = await world.stores.hooks.access(world.organization.id, created.integration.id)
     assert access == HookAccess(hook_id="h-1", token=_TOKEN)
+    for secret in (_TOKEN, created.secret):
+        assert secret not in repr((created, access, entry))
 
 
 @pytest.mark.parametrize(

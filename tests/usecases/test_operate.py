@@ -19,6 +19,7 @@ from contentsvc_core.testing import push_body
 from contentsvc_core.usecases.authenticate import Authenticator
 from contentsvc_core.usecases.expire import Sweeper, SweepResult
 from contentsvc_core.webhooks.settlement import DEDUPE_WINDOW
+from contentsvc_core.zones import stored_zone
 
 
 @pytest.mark.parametrize(
@@ -176,8 +177,7 @@ async def test_a_part_that_cannot_be_swept_holds_up_no_other(world: World) -> No
     await stores.journal.append(old)
     fault = RuntimeError("no claims")
 
-    journal: Any = Failing(stores.journal)
-    journal.faults["sweep_claims"] = fault
+    journal: Any = Failing(stores.journal, sweep_claims=fault)
     faults: list[Exception] = []
     pauses: list[int] = []
 
@@ -202,11 +202,30 @@ async def test_an_organization_moves_to_another_time_zone_with_its_stored_times(
     assert moved == evolve(world.organization, time_zone=ZoneInfo("Asia/Tokyo"))
     assert await world.stores.directory.organization_of(world.organization.id) == moved
     for refused in (
-        await world.operator.change_organization(world.organization, ChangeOrganization(time_zone="Tokio")),
+        await world.operator.change_organization(world.organization, ChangeOrganization(time_zone="Tokio", name="Tea")),
         await world.operator.create_organization("Tea", time_zone="Tokio"),
     ):
         assert isinstance(refused, Refusal)
         assert refused.field == "time_zone"
+    assert await world.stores.directory.organization_of(world.organization.id) == moved
+
+
+async def test_an_organization_gets_another_name_and_another_plan(world: World) -> None:
+    async def changed(retention_days: int | None = None, **fields: str) -> Organization | Refusal:
+        change = ChangeOrganization(**fields)
+        return await world.operator.change_organization(world.organization, change, retention_days=retention_days)
+
+    renamed = await changed(name=" Tea \n")
+    assert renamed == evolve(world.organization, name="Tea")
+    assert await changed(7) == evolve(world.organization, retention_days=7)
+    stored = await world.stores.directory.organization_of(world.organization.id)
+    assert stored == evolve(world.organization, name="Tea", retention_days=7)
+    elsewhere = evolve(world.organization, time_zone=stored_zone("Mars/Base"))
+    sent_back = ChangeOrganization(name="Tea", time_zone="Mars/Base")
+    assert await world.operator.change_organization(elsewhere, sent_back) == evolve(elsewhere, name="Tea")
+    for refused, field in ((await changed(name=" \n"), "name"), (await changed(), None)):
+        assert isinstance(refused, Refusal)
+        assert refused.field == field
 
 
 async def test_a_key_issues_no_more_than_it_has_itself(world: World) -> None:

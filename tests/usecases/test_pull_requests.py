@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from msgspec.structs import replace as evolve_push
 from tests.builders import a_release
 from tests.code_host_server import TOKEN, CodeHostServer, Fault, HostPull, at_github
+from tests.forwarding import Failing
 from tests.performing import performer_over
 from tests.usecases import test_generate
 from tests.usecases.conftest import World
@@ -21,7 +22,6 @@ from contentsvc_adapters.engine.inline import InlineExecution
 from contentsvc_core import Brief, LogStatus, Processed, RunStatus, Trigger
 from contentsvc_core.code_hosts import (
     CommitRange,
-    HookAccess,
     HostAnswer,
     HostCommits,
     HostFault,
@@ -294,19 +294,8 @@ async def test_an_api_that_is_not_configured_is_named(setup: Setup) -> None:
     assert setup.writer.pull_requests == {}
 
 
-class Broken:
-    """Hooks that cannot be read."""
-
-    def __init__(self, fault: Exception) -> None:
-        self._fault = fault
-
-    async def access(self, organization_id: str, integration_id: str) -> HookAccess | None:
-        _ = organization_id, integration_id
-        raise self._fault
-
-
 async def test_a_token_that_cannot_be_opened_is_no_end_of_the_run(setup: Setup) -> None:
-    hooks: Any = Broken(SecretUnreadable("sealed with another key"))
+    hooks: Any = Failing(setup.world.stores.hooks, access=SecretUnreadable("sealed with another key"))
     await setup.push("feat: lamp (#12)")
 
     assert await setup.perform(setup.performer(hooks)) == [RunStatus.COMPLETED]
@@ -314,7 +303,7 @@ async def test_a_token_that_cannot_be_opened_is_no_end_of_the_run(setup: Setup) 
 
 
 async def test_a_store_that_is_away_has_the_run_tried_again(setup: Setup) -> None:
-    hooks: Any = Broken(StoreUnavailable("away"))
+    hooks: Any = Failing(setup.world.stores.hooks, access=StoreUnavailable("away"))
     await setup.push("feat: lamp (#12)")
 
     with pytest.raises(StoreUnavailable):

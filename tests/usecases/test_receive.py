@@ -64,18 +64,6 @@ async def test_a_refused_delivery_does_not_use_its_id_up(world: World) -> None:
     assert isinstance(await world.receiver.receive(push(world)), Processed)
 
 
-async def test_24_hours_later_the_same_id_is_processed_again_with_a_new_run(world: World) -> None:
-    await world.receiver.receive(push(world))
-    world.clock.advance(timedelta(hours=24) - timedelta(milliseconds=1))
-    assert isinstance(await world.receiver.receive(push(world)), Duplicate)
-    world.clock.advance(timedelta(milliseconds=1))
-
-    assert isinstance(await world.receiver.receive(push(world)), Processed)
-    runs = await world.stores.ledger.runs(world.organization.id)
-    assert len({run.id for run in runs}) == 2
-    assert len(await world.stores.contexts.records(world.organization.id)) == 1
-
-
 async def test_a_flood_of_bad_signatures_leaves_bounded_rows_and_a_count(world: World) -> None:
     for number in range(10):
         outcome = await world.receiver.receive(push(world, delivery_id=f"bad-{number}", secret="wrong"))
@@ -159,16 +147,10 @@ async def test_when_it_changes_faster_than_that_the_sender_is_asked_to_come_agai
     assert [entry.title for entry in await entries(world)] == ["Service temporarily unavailable"]
 
 
-def failing(world: World, method: str, exc: Exception) -> Any:
-    """Return a store of deliveries with a method that fails until ``faults`` is emptied."""
-    store = Failing(world.stores.deliveries)
-    store.faults[method] = exc
-    return store
-
-
 @pytest.mark.parametrize("exc", [Unstorable("no"), ZeroDivisionError()])
 async def test_a_fault_of_our_own_is_logged_without_internals_and_uses_no_id_up(world: World, exc: Exception) -> None:
-    receiver = Receiver(failing(world, "settle", exc), world.stores.journal, world.clock, world.ids)
+    store: Any = Failing(world.stores.deliveries, settle=exc)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
     with pytest.raises(ReceivingFailed, match="Internal server error processing webhook") as raised:
         await receiver.receive(push(world))
@@ -244,7 +226,7 @@ async def test_a_signature_by_an_unreadable_secret_is_a_fault_of_our_own_and_log
 
 
 async def test_an_unavailable_store_is_reported_and_logged_if_possible(world: World) -> None:
-    store = failing(world, "settle", StoreUnavailable("away"))
+    store: Any = Failing(world.stores.deliveries, settle=StoreUnavailable("away"))
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
     with pytest.raises(StoreUnavailable):
@@ -259,7 +241,7 @@ async def test_a_store_that_kept_the_sender_waiting_is_not_waited_for_once_more(
     async def waits() -> None:
         world.clock.advance(timedelta(seconds=1))
 
-    store: Any = Between(failing(world, "settle", StoreUnavailable("away")), "settle", waits)
+    store: Any = Between(Failing(world.stores.deliveries, settle=StoreUnavailable("away")), "settle", waits)
     journal = Journal(world.stores.journal)
     receiver = Receiver(store, journal, world.clock, world.ids)
     with pytest.raises(StoreUnavailable):
@@ -291,7 +273,7 @@ class Journal:
 
 
 async def test_a_refusal_that_cannot_be_logged_is_counted_by_the_next_row(world: World) -> None:
-    store = failing(world, "settle", StoreUnavailable("away"))
+    store: Any = Failing(world.stores.deliveries, settle=StoreUnavailable("away"))
     journal = Journal(world.stores.journal, is_away=True)
     receiver = Receiver(store, journal, world.clock, world.ids)
     for number in range(3):
@@ -391,7 +373,8 @@ async def test_preflight_refusals_share_the_log_bound_of_bad_signatures(world: W
 
 @pytest.mark.parametrize("exc", [StoreUnavailable("away"), ZeroDivisionError()])
 async def test_nothing_is_logged_where_the_integration_is_not_known(world: World, exc: Exception) -> None:
-    receiver = Receiver(failing(world, "configuration", exc), world.stores.journal, world.clock, world.ids)
+    store: Any = Failing(world.stores.deliveries, configuration=exc)
+    receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
     with pytest.raises((StoreUnavailable, ReceivingFailed)):
         await receiver.receive(push(world))
@@ -447,7 +430,7 @@ async def test_exactly_one_of_concurrent_deliveries_reports_the_unlogged_failure
 
 
 async def test_a_count_whose_row_failed_is_in_the_next_row(world: World) -> None:
-    store = failing(world, "settle", StoreUnavailable("away"))
+    store: Any = Failing(world.stores.deliveries, settle=StoreUnavailable("away"))
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids, failed_rows_per_minute=0)
     await receiver.receive(push(world, secret="wrong"))
     with pytest.raises(StoreUnavailable):
@@ -461,7 +444,7 @@ async def test_a_count_whose_row_failed_is_in_the_next_row(world: World) -> None
 
 
 async def test_a_fault_before_the_body_is_read_is_named_like_any_other(world: World) -> None:
-    store = failing(world, "configuration", ZeroDivisionError())
+    store: Any = Failing(world.stores.deliveries, configuration=ZeroDivisionError())
     receiver = Receiver(store, world.stores.journal, world.clock, world.ids)
 
     with pytest.raises(ReceivingFailed, match="Internal server error processing webhook"):

@@ -42,8 +42,9 @@ def replayer(world: World, *, store: Any = None, notify: Callable[[], None] | No
     )
 
 
-async def entry_of(world: World, title: str = "Processed push event") -> LogEntry:
-    (entry,) = [each for each in await world.stores.journal.entries(world.organization.id) if each.title == title]
+async def entry_of(world: World) -> LogEntry:
+    entries = await world.stores.journal.entries(world.organization.id)
+    (entry,) = [each for each in entries if each.title == "Processed push event"]
     return entry
 
 

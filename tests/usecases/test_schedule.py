@@ -1,6 +1,5 @@
 """Schedules: creation, changes, firing on any number of nodes, and posts."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -17,8 +16,7 @@ from tests.usecases.test_perform import perform_all, pushed
 from contentsvc_core import ContentType, PostStatus, StoreUnavailable, UnreadableRow, WorkflowRun
 from contentsvc_core.content.style_fields import read_style
 from contentsvc_core.content.windows import Lookback
-from contentsvc_core.organizations import Integration
-from contentsvc_core.ports import Directory, Schedules
+from contentsvc_core.ports import Schedules
 from contentsvc_core.usecases.plan import Planner
 from contentsvc_core.usecases.schedule import BATCH_SIZE, Scheduler
 from contentsvc_core.workflows.causes import Generation, Source
@@ -62,7 +60,6 @@ class Node:
         world: World,
         *,
         schedules: Schedules | None = None,
-        directory: Directory | None = None,
         batch_size: int = BATCH_SIZE,
     ) -> None:
         self.faults: list[Exception] = []
@@ -70,7 +67,7 @@ class Node:
         self.scheduler = Scheduler(
             schedules or stores.schedules,
             stores.triggers,
-            directory or stores.directory,
+            stores.directory,
             world.clock,
             world.ids,
             on_fault=self.faults.append,
@@ -134,7 +131,7 @@ async def test_a_slot_becomes_a_post_about_the_records_before_it(world: World) -
 
 async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(world: World) -> None:
     zone = ZoneInfo("Asia/Tokyo")
-    await world.stores.directory.set_time_zone(world.organization.id, zone, world.clock.now())
+    await world.stores.directory.change(world.organization.id, world.clock.now(), time_zone=zone)
     schedule = await planned(
         world, output_type=ContentType.INVESTOR_UPDATE, lookback=Lookback.YESTERDAY, cron=evolve(_DAILY, hour=8)
     )
@@ -157,25 +154,6 @@ async def test_a_schedule_fires_and_writes_in_the_time_zone_of_the_organization(
     ]
     assert "1 January 2026" in post.markdown
     assert "December" not in post.markdown
-
-
-class Slow(Forwarding):
-    """A directory that yields to other nodes first: concurrent nodes all read the same due schedule."""
-
-    async def integrations(self, organization_id: str) -> Sequence[Integration]:
-        await asyncio.sleep(0)
-        return await self.real.integrations(organization_id)
-
-
-async def test_of_many_nodes_one_fires_a_slot(world: World) -> None:
-    slow: Any = Slow(world.stores.directory)
-    nodes = [Node(world, directory=slow) for _ in range(8)]
-    await planned(world)
-    for day in range(1, 4):
-        move_to(world, f"2026-01-0{day}T09:00")
-        assert sorted(await asyncio.gather(*(node.turn() for node in nodes))) == [0] * 7 + [1]
-
-    assert await slots(world) == ["2026-01-01T09:00", "2026-01-02T09:00", "2026-01-03T09:00"]
 
 
 async def test_a_run_of_a_schedule_that_is_gone_by_then_is_skipped(world: World) -> None:
@@ -267,7 +245,7 @@ async def test_many_unreadable_schedules_do_not_delay_others(world: World) -> No
 async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(world: World) -> None:
     schedule = await planned(world)
     directory, organization = world.stores.directory, world.organization
-    assert await directory.set_time_zone(organization.id, stored_zone("Mars/Base"), world.clock.now())
+    assert await directory.change(organization.id, world.clock.now(), time_zone=stored_zone("Mars/Base"))
     node = Node(world)
     move_to(world, "2026-01-01T09:00")
 
@@ -278,7 +256,7 @@ async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(wor
     # Days are those of UTC.
     found = existing(await directory.organization_of(organization.id))
     assert start_of_day(found.time_zone, date(2026, 1, 1)) == datetime(2026, 1, 1, tzinfo=UTC)
-    assert await directory.set_time_zone(organization.id, ZoneInfo("UTC"), world.clock.now())
+    assert await directory.change(organization.id, world.clock.now(), time_zone=ZoneInfo("UTC"))
     assert await node.turn() == 1
     assert (await standing(world, schedule)).last_slot is not None
 
@@ -286,7 +264,7 @@ async def test_a_schedule_in_an_unknown_time_zone_waits_and_is_reported_once(wor
 async def test_no_slot_is_computed_in_a_time_zone_that_the_machine_does_not_know(world: World) -> None:
     running, off = await planned(world), await planned(world, enabled=False, lookback=Lookback.YESTERDAY)
     owner = world.organization.id
-    assert await world.stores.directory.set_time_zone(owner, stored_zone("Mars/Base"), world.clock.now())
+    assert await world.stores.directory.change(owner, world.clock.now(), time_zone=stored_zone("Mars/Base"))
     other = evolve(_DAILY, hour=10)
     change = planner(world).change
     another: dict[str, Any] = {
@@ -373,14 +351,17 @@ async def test_a_schedule_has_the_fields_of_its_command(world: World) -> None:
     assert await planner(world).change(world.organization.id, "sch_unknown", change) is UNKNOWN_SCHEDULE
 
 
-async def test_a_schedule_that_is_deleted_while_it_fires_starts_nothing(world: World) -> None:
+@pytest.mark.parametrize(("method", "answer"), [("find", None), ("fire", False)])
+async def test_a_schedule_that_is_deleted_or_fired_meanwhile_starts_nothing(
+    world: World, method: str, answer: object
+) -> None:
     await planned(world)
 
-    class Gone(Forwarding):
-        async def find(self, *_: object) -> None:
-            return None
+    async def answered(*_: object) -> object:
+        return answer
 
-    gone: Any = Gone(world.stores.schedules)
-    node = Node(world, schedules=gone)
+    schedules: Any = Forwarding(world.stores.schedules)
+    setattr(schedules, method, answered)
+    node = Node(world, schedules=schedules)
     move_to(world, "2026-01-01T09:00")
     assert (await node.turn(), node.faults) == (0, [])

@@ -83,7 +83,7 @@ async def test_times_are_in_the_time_zone_that_the_organization_has_by_then(worl
 
     def moving(method: str, zone: ZoneInfo) -> Any:
         async def beside() -> None:
-            await stores.directory.set_time_zone(owner, zone, now)
+            await stores.directory.change(owner, now, time_zone=zone)
 
         store = Between(getattr(stores, what), method, beside)
         if what == "triggers":
@@ -106,7 +106,7 @@ async def test_no_batch_begins_in_a_time_zone_that_the_machine_does_not_know(wor
     owner, editing = world.organization.id, editor(world)
     create, ids = editing.create, [REPOSITORY_ID]
     at_once = accepted(await create(owner, CreateTrigger(repository_ids=ids, output_type=ContentType.BLOG_POST)))
-    assert await world.stores.directory.set_time_zone(owner, stored_zone("Mars/Base"), world.clock.now())
+    assert await world.stores.directory.change(owner, world.clock.now(), time_zone=stored_zone("Mars/Base"))
 
     for refused in (
         await create(owner, CreateTrigger(repository_ids=ids, batch=Batch.DAILY)),

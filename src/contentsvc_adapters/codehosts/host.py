@@ -80,10 +80,6 @@ class RestHost(ABC):
     @abstractmethod
     def dialect_at(cls, api_url: str, /) -> ApiConventions: ...
 
-    @property
-    def lists_deliveries(self) -> bool:
-        return self._api.no_deliveries is None
-
     def within(self, limit_s: float, *, limit_bytes: float = math.inf) -> Self:
         limited = copy.copy(self)
         limited._client = self._client.within(limit_s, limit_bytes)  # noqa: SLF001  # a copy of this one

@@ -15,6 +15,7 @@ import httpx
 import msgspec
 from attrs import define, field, frozen
 
+from contentsvc_adapters.authorities import authorities, certificate_advice
 from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_adapters.sites.checking import is_compressed
 from contentsvc_core.code_hosts import HostAnswer, HostFault, HostRefusal
@@ -99,8 +100,7 @@ class RestClient:
             follow_redirects=False,
             # No cookies: a session that the host begins for one token must not serve requests of other organizations.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-            # Without TLS, do not load the system's certificates: that is slow.
-            verify=self._api_url.scheme == "https",
+            verify=authorities(self._api_url.scheme),
             # No proxy, and no credentials from the environment.
             trust_env=False,
         )
@@ -149,7 +149,8 @@ class RestClient:
         except (httpx.TimeoutException, TimeoutError):
             return _unreachable(_TOO_SLOW if ends_at == self._until else f"did not answer within {self._timeout_s:g} s")
         except httpx.HTTPError as exc:
-            return _unreachable(f"cannot be reached: {_hide(_NUMBER.sub('', str(exc)), hidden) or type(exc).__name__}")
+            reason = _hide(_NUMBER.sub("", str(exc)), hidden) or type(exc).__name__
+            return _unreachable(f"cannot be reached: {reason}{certificate_advice(exc)}")
         except (httpx.InvalidURL, ValueError):
             # In a header of its answer. What such an exception says repeats a part of it, and that may be anything.
             return _unreachable("sent the request on to what is no address")

@@ -41,14 +41,14 @@ class Worker:
         clock: Clock,
         on_fault: Callable[[Exception], None],
         on_note: EventSink,
-        pace: WorkerConfig | None = None,
+        pace: WorkerConfig,
     ) -> None:
         """Create the worker. ``on_fault`` gets faults of the store; ``on_note`` removed executors and failed runs."""
         self._execution = execution
         self._ledger = ledger
         self._on_fault = on_fault
         self._note = on_note
-        self._pace = pace or WorkerConfig()
+        self._pace = pace
         self._stopping = asyncio.Event()
         self._attempts = Attempts(
             execution, workflow, ledger, self._pace, on_fault=on_fault, on_note=on_note, stopping=self._stopping

@@ -45,22 +45,34 @@ class MemoryDirectory(MemoryStore):
         return {each.id: each.retention_days for each in self._state.organizations.values()}
 
     async def set_house_style(self, organization_id: str, house_style: HouseStyle | None) -> bool:
-        refuse_unstorable(house_style)
+        return self._set(organization_id, house_style=house_style)
+
+    def _set(self, organization_id: str, **fields: object) -> bool:
+        refuse_unstorable(*fields.values())
         organization = self._state.organizations.get(organization_id)
         if organization is None:
             return False
-        self._state.organizations[organization_id] = evolve(organization, house_style=house_style)
+        self._state.organizations[organization_id] = evolve(organization, **fields)
         return True
 
-    async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
-        organization = self._state.organizations.get(organization_id)
-        if organization is None:
+    async def change(
+        self,
+        organization_id: str,
+        now: datetime,
+        *,
+        name: str | None = None,
+        retention_days: int | None = None,
+        time_zone: ZoneInfo | None = None,
+    ) -> bool:
+        fields = {"name": name, "retention_days": retention_days, "time_zone": time_zone}
+        if not self._set(organization_id, **{field: value for field, value in fields.items() if value is not None}):
             return False
-        self._state.organizations[organization_id] = evolve(organization, time_zone=zone)
+        if time_zone is None:
+            return True
         for schedule in of_organization(self._state.schedules.values(), organization_id):
-            self._state.schedules[schedule.id] = schedule.moved(now, zone)
+            self._state.schedules[schedule.id] = schedule.moved(now, time_zone)
         for trigger in of_organization(self._state.triggers.values(), organization_id):
-            self._state.triggers[trigger.id] = trigger.moved(now, zone)
+            self._state.triggers[trigger.id] = trigger.moved(now, time_zone)
         self._raise_version(organization_id)
         return True
 

@@ -12,6 +12,7 @@ from typing import Final, TypeVar, final
 
 import httpx
 
+from contentsvc_adapters.authorities import is_certificate_fault
 from contentsvc_core.content.site_addresses import IPAddress, SiteAddress, is_public
 
 #: The most pieces of an answer that are read. Usual pieces have a kilobyte or more; each takes the same time.
@@ -97,7 +98,7 @@ class CheckedSites:
                     return await use(response)
             except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
                 # A host with two IP addresses is available as long as one of them answers.
-                failed = Fault.BAD_CERTIFICATE if _is_certificate_fault(exc) else Fault.UNREACHABLE
+                failed = Fault.BAD_CERTIFICATE if is_certificate_fault(exc) else Fault.UNREACHABLE
             except httpx.TimeoutException:
                 return Fault.SLOW
             except httpx.HTTPError:
@@ -177,10 +178,3 @@ async def beginning(response: httpx.Response, limit: int) -> AsyncGenerator[byte
 def is_compressed(response: httpx.Response) -> bool:
     """Check whether an answer is compressed, though no request asks for that: 3 KB could unpack to gigabytes."""
     return response.headers.get("Content-Encoding", "identity").strip().lower() != "identity"
-
-
-def _is_certificate_fault(exc: BaseException) -> bool:
-    """Check whether a connection failed at the certificate; the client wraps the errors of its parts."""
-    while (behind := exc.__cause__ or exc.__context__) is not None and not isinstance(exc, ssl.SSLError):
-        exc = behind
-    return isinstance(exc, ssl.SSLCertVerificationError)

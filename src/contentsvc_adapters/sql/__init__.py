@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from contentsvc_adapters.sql.serving import serving_alone as serving_alone
     from contentsvc_adapters.sql.settling.choice import settlement_queue as settlement_queue
     from contentsvc_adapters.sql.stores import SqlStores as SqlStores
-    from contentsvc_adapters.sql.stores import sql_stores as sql_stores
     from contentsvc_adapters.sql.subscribers import SqlSubscribers as SqlSubscribers
 
 if not TYPE_CHECKING:

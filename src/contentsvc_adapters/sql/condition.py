@@ -101,13 +101,13 @@ def _forbidden(connection: Connection) -> Sequence[str]:
     if connection.dialect.name == "sqlite":
         return ()
     # The schema may have tables of other programs. A list of privileges in one call asks for any of them.
-    question = text(
+    query = text(
         "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
         " AND relname = ANY(:names)"
         " AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')"
         " AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) ORDER BY relname"
     )
-    return connection.scalars(question, {"names": list(metadata.tables)}).all()
+    return connection.scalars(query, {"names": list(metadata.tables)}).all()
 
 
 async def sealed_secrets(database: Database, *, limit: int) -> Sequence[str]:

@@ -92,29 +92,29 @@ class Listing(Value, frozen=True, kw_only=True):
         ``by`` is the time column for sorting: counts find pages by ``created_at`` only. Only rows that were created
         ``within`` the range are in the list; ``None``: all.
         """
-        question = _Question(self, connection, full, organization_id, filters, ascending, by)
+        query = _ListQuery(self, connection, full, organization_id, filters, ascending, by)
         whole = [] if within is None else [within]
-        longest = question.stretches(self.spans[0], whole or None)
+        longest = query.stretches(self.spans[0], whole or None)
         pagination = paginate(request, sum(stretch.number for stretch in longest))
         if isinstance(pagination, Refusal):
             return pagination
         if by != "created_at" or (request.offset <= _FEW and not any(filters.values())):
-            return question.read(question.inside(*whole), request.offset, request.limit), pagination
+            return query.read(query.inside(*whole), request.offset, request.limit), pagination
         chosen, offset = holding(longest, request.offset, request.limit)
         for span in self.spans[1:]:
-            chosen, offset = holding(question.stretches(span, chosen), offset, request.limit)
+            chosen, offset = holding(query.stretches(span, chosen), offset, request.limit)
         rows: _Rows = []
         for stretch in joined(chosen):
-            rows += question.read(question.inside(stretch), offset, request.limit - len(rows))
+            rows += query.read(query.inside(stretch), offset, request.limit - len(rows))
             offset = 0
         return rows, pagination
 
     def days(self, connection: Connection, organization_id: str, filters: Filters) -> list[CountedRange]:
-        question = _Question(self, connection, select(self.rows), organization_id, filters, ascending=False)
-        return question.stretches(self.spans[0])
+        query = _ListQuery(self, connection, select(self.rows), organization_id, filters, ascending=False)
+        return query.stretches(self.spans[0])
 
 
-class _Question(Value, frozen=True):
+class _ListQuery(Value, frozen=True):
     listing: Listing
     connection: Connection
     full: Select[*tuple[Any, ...]]

@@ -162,7 +162,7 @@ class Database:
 
         async def once() -> _Result:
             try:
-                return await self._writer.run(alone, alone=True)
+                return await self._writer.run(alone)
             except Exception as exc:
                 self._raise_for(exc)
                 raise

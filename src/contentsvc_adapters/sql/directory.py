@@ -70,14 +70,27 @@ class SqlDirectory(SealedSqlStore):
         return await self._database.change(setting) > 0
 
     @writing
-    def set_time_zone(self, connection: Connection, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
-        from contentsvc_adapters.sql.automations import move_automations  # noqa: PLC0415  # a list does not need it
-
+    def change(
+        self,
+        connection: Connection,
+        organization_id: str,
+        now: datetime,
+        *,
+        name: str | None = None,
+        retention_days: int | None = None,
+        time_zone: ZoneInfo | None = None,
+    ) -> bool:
+        given = {"name": name, "retention_days": retention_days, "time_zone": time_zone and time_zone.key}
+        values: dict[str, object] = {column: value for column, value in given.items() if value is not None}
+        if time_zone is not None:
+            values["version"] = organizations.c.version + 1
         own = update(organizations).where(organizations.c.id == organization_id)
-        setting = own.values(time_zone=zone.key, version=organizations.c.version + 1)
-        if not connection.execute(setting).rowcount:
+        if not connection.execute(own.values(values)).rowcount:
             return False
-        move_automations(connection, organization_id, now, zone)
+        if time_zone is not None:
+            from contentsvc_adapters.sql.automations import move_automations  # noqa: PLC0415  # a list does not need it
+
+            move_automations(connection, organization_id, now, time_zone)
         return True
 
     async def organizations(self) -> Sequence[Organization]:

@@ -88,7 +88,7 @@ class SqlRunLedger:
 
     @cached_property
     def _pending(self) -> Sequence[Select[*tuple[Any, ...]]]:
-        return _questions(self._database.dialect)
+        return _pending_queries(self._database.dialect)
 
     @cached_property
     def _taking(self) -> ReturningUpdate[str]:
@@ -124,7 +124,7 @@ class SqlRunLedger:
         }
 
         def read(connection: Connection) -> list[Due]:
-            run_rows = [row for question in self._pending for row in connection.execute(question, parameters)]
+            run_rows = [row for query in self._pending for row in connection.execute(query, parameters)]
             due = {row.id: Due(id=row.id, organization_id=row.organization_id) for row in run_rows}
             return within_shares(due.values(), per_organization=per_organization)[:limit]
 
@@ -288,7 +288,7 @@ class SqlRunLedger:
         return runs
 
 
-def _questions(dialect: Dialect) -> Sequence[Select[*tuple[Any, ...]]]:
+def _pending_queries(dialect: Dialect) -> Sequence[Select[*tuple[Any, ...]]]:
     runs = workflow_runs.alias("mine")
     # A separate query: no index provides a common order of both.
     patient = (runs.c.kills >= SUSPECT_KILLS) & (runs.c.created_at <= bindparam("impatient"))

@@ -64,7 +64,3 @@ class SqlStores:
         if "queue" in vars(self):
             await self.queue.close(_DRAINED_WITHIN_S)
         await self.database.dispose()
-
-
-def sql_stores(database: "sql.Database", sealer: "SecretSealer") -> SqlStores:
-    return SqlStores(database, sealer)

@@ -9,6 +9,7 @@ import httpx
 import msgspec
 from attrs import field, frozen
 
+from contentsvc_adapters.authorities import authorities, certificate_advice
 from contentsvc_adapters.writers.completions import (
     AnswerReader,
     InvalidCompletion,
@@ -104,6 +105,7 @@ class Chat:
             # Key and prompt are sent to the configured address only: no redirects, no proxy of the environment.
             follow_redirects=False,
             trust_env=False,
+            verify=authorities(httpx.URL(endpoint.base_url).scheme),
         )
 
     async def aclose(self) -> None:
@@ -122,7 +124,7 @@ class Chat:
         pause_s = self._patience.first_pause_s
         tried = 0
         while True:
-            answer = await self._request_once(self._question(prompt))
+            answer = await self._request_once(self._request_body(prompt))
             if isinstance(answer, _RetryWithout):
                 # At most three times: once for each parameter that can be omitted or renamed.
                 continue
@@ -137,8 +139,8 @@ class Chat:
             await asyncio.sleep(max(answer.after_s, pause_s * random.uniform(0.5, 1)))  # noqa: S311  # no secret
             pause_s *= 2
 
-    def _question(self, prompt: Prompt) -> dict[str, Any]:
-        question: dict[str, Any] = {
+    def _request_body(self, prompt: Prompt) -> dict[str, Any]:
+        body: dict[str, Any] = {
             "model": self._endpoint.model,
             "messages": [
                 {"role": "system", "content": prompt.system},
@@ -148,21 +150,22 @@ class Chat:
             self._cap: self._endpoint.max_tokens,
         }
         if self._counts:
-            question["stream_options"] = {"include_usage": True}
-        return question | ({"response_format": {"type": "json_object"}} if self._json_mode else {})
+            body["stream_options"] = {"include_usage": True}
+        return body | ({"response_format": {"type": "json_object"}} if self._json_mode else {})
 
     async def _request_once(
-        self, question: dict[str, Any]
+        self, body: dict[str, Any]
     ) -> ModelAnswer | InvalidCompletion | _RetryLater | _RetryWithout:
         url = f"{self._endpoint.base_url}/chat/completions"
-        request = self._client.build_request("POST", url, content=msgspec.json.encode(question))
+        request = self._client.build_request("POST", url, content=msgspec.json.encode(body))
         try:
             response = await self._client.send(request, stream=True)
         except httpx.TransportError as exc:
             # There was no answer. Only the exception's type is shown: its message may contain the prompt.
-            return _RetryLater(reason=f"the model server cannot be reached ({type(exc).__name__})")
+            advice = certificate_advice(exc)
+            return _RetryLater(reason=f"the model server cannot be reached ({type(exc).__name__}){advice}")
         try:
-            return await (self._read(response) if response.is_success else self._refused(response, question))
+            return await (self._read(response) if response.is_success else self._refused(response, body))
         except httpx.TransportError as exc:
             return InvalidCompletion(reason=f"the model's answer broke off ({type(exc).__name__})")
         finally:
@@ -186,7 +189,7 @@ class Chat:
         return text if isinstance(text, InvalidCompletion) else ModelAnswer(text=text, usage=completion.usage)
 
     async def _refused(
-        self, response: httpx.Response, question: dict[str, Any]
+        self, response: httpx.Response, body: dict[str, Any]
     ) -> InvalidCompletion | _RetryLater | _RetryWithout:
         status = response.status_code
         error = read_fault(await _beginning(response))
@@ -194,20 +197,20 @@ class Chat:
         reason = f"the model server answers {status}{name}"
         if status in _LATER and name != _NOT_LATER:
             return _RetryLater(reason=reason, after_s=_retry_after_s(response))
-        if status in _BAD_REQUEST and self._learns(str(error), question):
+        if status in _BAD_REQUEST and self._learns(str(error), body):
             return _RetryWithout()
         if response.has_redirect_location:
             return InvalidCompletion(reason=f"{reason}, a redirect: set CONTENTSVC_WRITER_URL to where it leads")
         return InvalidCompletion(reason=f"{reason}: {_HINTS[status]}" if status in _HINTS else reason)
 
-    def _learns(self, message: str, question: dict[str, Any]) -> bool:
-        if "response_format" in message and "response_format" in question:
+    def _learns(self, message: str, body: dict[str, Any]) -> bool:
+        if "response_format" in message and "response_format" in body:
             self._json_mode = False
             return True
-        if ("stream_options" in message or "include_usage" in message) and "stream_options" in question:
+        if ("stream_options" in message or "include_usage" in message) and "stream_options" in body:
             self._counts = False
             return True
-        if "max_completion_tokens" in message and "max_tokens" in question:
+        if "max_completion_tokens" in message and "max_tokens" in body:
             self._cap = "max_completion_tokens"
             return True
         return False

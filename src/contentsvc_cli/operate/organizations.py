@@ -1,16 +1,19 @@
-from typing import Any
+from typing import Any, Final
 
 import click
 from msgspec import to_builtins
 
 from contentsvc_cli.terminal.completing import time_zones
-from contentsvc_cli.terminal.options import given, options
+from contentsvc_cli.terminal.options import check_changes, given, options
 from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
-from contentsvc_cli.wiring import accepted, organization_named, with_app
+from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
 from contentsvc_core.organizations import RETENTION_DAYS, ChangeOrganization, Organization, OrganizationBody
 from contentsvc_core.zones import DEFAULT_ZONE
+
+_DAYS: Final = click.Choice([str(days) for days in RETENTION_DAYS])
+_PLAN: Final = "Plan; sets how long webhook logs are kept."
 
 
 @click.group()
@@ -21,13 +24,7 @@ def organization() -> None:
 @organization.command()
 @click.argument("name")
 @click.option("--slug", help="Slug, used in commands.  [default: from the name]")
-@click.option(
-    "--retention-days",
-    type=click.Choice([str(days) for days in RETENTION_DAYS]),
-    default="30",
-    show_default=True,
-    help="Plan; sets how long webhook logs are kept.",
-)
+@click.option("--retention-days", type=_DAYS, default="30", show_default=True, help=_PLAN)
 @click.option(
     "--time-zone",
     metavar="ZONE",
@@ -82,17 +79,23 @@ def show_organization(organization: str) -> None:
 @organization.command()
 @ORGANIZATION
 @options(ChangeOrganization, {}, {"time_zone": {"metavar": "ZONE", "shell_complete": time_zones}})
+@click.option("--retention-days", type=_DAYS, help=f"{_PLAN} Only on the machine of the service.")
 @JSON
-def edit(organization: str, **fields: Any) -> None:  # noqa: ANN401  # one for each field
+def edit(organization: str, retention_days: str | None, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Change an organization. In another time zone, schedules fire at the same local times there."""
+    days = None if retention_days is None else int(retention_days)
+    check_changes(days or given(fields))
     change = accepted(read_command(ChangeOrganization, given(fields)))
 
     async def work(app: Application) -> dict[str, object]:
         current = await organization_named(app, organization)
-        return _body(accepted(await app.operator.change_organization(current, change)))
+        return _body(accepted(await app.operator.change_organization(current, change, retention_days=days)))
 
-    body = to_builtins(change)
-    show(with_app(work, remote=lambda api: api.send("PATCH", "/v1/organization", body)["organization"]))
+    def remote(api: Api) -> dict[str, object]:
+        return api.send("PATCH", "/v1/organization", to_builtins(change))["organization"]
+
+    # Clients do not choose their plan.
+    show(with_app(work, remote=remote if days is None else None))
 
 
 def _body(organization: Organization) -> dict[str, object]:

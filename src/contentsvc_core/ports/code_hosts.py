@@ -22,11 +22,6 @@ class CodeHost(Protocol):
     at most the adapter's limit of bytes. A token appears in no refusal's reason and in no log.
     """
 
-    @property
-    def lists_deliveries(self) -> bool:
-        """Return whether the API lists failed deliveries. Without the list, users must redeliver them by hand."""
-        ...
-
     def within(self, limit_s: float, *, limit_bytes: float = ...) -> Self:
         """Return a client whose calls must all end within ``limit_s`` seconds; later ones are ``UNREACHABLE``.
 

@@ -33,11 +33,20 @@ class Directory(Protocol):
         """Set the house style; ``None``: the defaults. The version stays the same. ``False``: it is unknown."""
         ...
 
-    async def set_time_zone(self, organization_id: str, zone: ZoneInfo, now: datetime) -> bool:
-        """Move an organization to another time zone at ``now``. ``False``: the organization is unknown.
+    async def change(
+        self,
+        organization_id: str,
+        now: datetime,
+        *,
+        name: str | None = None,
+        retention_days: int | None = None,
+        time_zone: ZoneInfo | None = None,
+    ) -> bool:
+        """Change the given fields of an organization in one transaction. ``False``: the organization is unknown.
 
-        In the same transaction, its enabled schedules get their next slots in the new zone, and its triggers the ends
-        of their windows (:meth:`~contentsvc_core.workflows.automations.Automation.moved`). Its version is raised.
+        With a time zone, its version is raised, its enabled schedules get their next slots in the new zone after
+        ``now``, and its triggers the ends of their windows
+        (:meth:`~contentsvc_core.workflows.automations.Automation.moved`).
         """
         ...
 

@@ -66,7 +66,7 @@ class Briefs:
         content_type: ContentType,
         brand: BrandIdentity | None,
         *,
-        companions: Sequence[ReleaseRun] = (),
+        companions: Sequence[ReleaseRun],
     ) -> BriefSources:
         """Return the brief of one event: a push alone, or a release with the pushes since the previous release."""
         source = Source(provider=cause.provider, repository_id=cause.repository_id, full_name=cause.repository)

@@ -5,19 +5,17 @@ from typing import Final, final
 from attrs import evolve, field, frozen
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, KEY_EXPIRED, KEY_SCOPES, ApiKey, Scope, digest
+from contentsvc_core.commands import values_of
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID, is_slug, slugify
-from contentsvc_core.organizations import ChangeOrganization, Integration, Organization, Repository
+from contentsvc_core.organizations import NAME_LENGTH, ChangeOrganization, Integration, Organization, Repository
 from contentsvc_core.ports import ApiKeys, Clock, Directory, IdSource
-from contentsvc_core.refusals import FIELD, Refusal, RefusalKind
+from contentsvc_core.refusals import FIELD, NOTHING_TO_CHANGE, Refusal, RefusalKind
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import PROVIDERS, provider_named
 from contentsvc_core.zones import DEFAULT_ZONE, read_zone
 
-#: The maximum length of the name of an organization or a key, in characters.
-NAME_LENGTH: Final = 100
 KEY_NAME: Final = Refusal(RefusalKind.INVALID, f"{FIELD} must have at most {NAME_LENGTH} characters", "name")
-
-
+_NO_NAME: Final = Refusal(RefusalKind.INVALID, "an organization needs a name", "name")
 ALREADY_CONNECTED: Final = Refusal(RefusalKind.DUPLICATE, "Repository already connected", "full_name")
 
 
@@ -83,7 +81,7 @@ class Operator:
         name = one_line(name, NAME_LENGTH)
         chosen = slugify(name) if slug is None else slug
         if not name:
-            return Refusal(RefusalKind.INVALID, "an organization needs a name", "name")
+            return _NO_NAME
         if not chosen:
             fault = "no slug can be made from this name: give one, of a-z, 0-9 and inner hyphens"
             return Refusal(RefusalKind.INVALID, fault, "slug")
@@ -106,15 +104,31 @@ class Operator:
         return Refusal(RefusalKind.DUPLICATE, f"an organization with the slug '{chosen}' exists already", "slug")
 
     async def change_organization(
-        self, organization: Organization, change: ChangeOrganization
+        self, organization: Organization, change: ChangeOrganization, *, retention_days: int | None = None
     ) -> Organization | Refusal:
         """Change an organization. In another time zone, its schedules fire at the same local times there."""
-        zone = read_zone(change.time_zone)
+        values = values_of(change)
+        if not values and retention_days is None:
+            return NOTHING_TO_CHANGE
+        name = one_line(values.get("name", organization.name), NAME_LENGTH)
+        if not name:
+            return _NO_NAME
+        zone_name = values.get("time_zone", organization.time_zone.key)
+        # The stored zone may be one that this machine does not know.
+        zone = organization.time_zone if zone_name == organization.time_zone.key else read_zone(zone_name)
         if isinstance(zone, Refusal):
             return zone
-        if zone != organization.time_zone:
-            await self._directory.set_time_zone(organization.id, zone, self._clock.now())
-        return evolve(organization, time_zone=zone)
+        days = organization.retention_days if retention_days is None else retention_days
+        changed = evolve(organization, name=name, time_zone=zone, retention_days=days)
+        if changed != organization:
+            await self._directory.change(
+                organization.id,
+                self._clock.now(),
+                name=None if name == organization.name else name,
+                time_zone=None if zone == organization.time_zone else zone,
+                retention_days=None if days == organization.retention_days else days,
+            )
+        return changed
 
     async def issue_key(
         self,

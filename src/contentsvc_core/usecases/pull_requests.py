@@ -78,19 +78,19 @@ class PullRequestReader:
         if not any(mentions):
             return gathered, None
         integrations = await self._directory.integrations(run.organization_id)
-        questions: list[_Lookup] = []
+        lookups: list[_Lookup] = []
         missing: str | None = None
         for chapter, source, mentioned in zip(brief.chapters, gathered.sources, mentions, strict=True):
             access = await self._access(integrations, source, chapter.repository) if mentioned else None
             if isinstance(access, str):
                 missing = missing or (access if mentioned.numbers else None)
             elif access is not None:
-                questions.append(_Lookup(source=source, full_name=chapter.repository, named=mentioned, access=access))
-        if not questions:
+                lookups.append(_Lookup(source=source, full_name=chapter.repository, named=mentioned, access=access))
+        if not lookups:
             return gathered, missing
 
         async def fetch() -> str:
-            return msgspec.json.encode(await self._fetch(questions)).decode()
+            return msgspec.json.encode(await self._fetch(lookups)).decode()
 
         result = msgspec.json.decode(await steps.run(_STEP, fetch), type=_Answers)
         chapters = [
@@ -113,28 +113,28 @@ class PullRequestReader:
             return f"the integration of {full_name} has no token"
         return access.reason if isinstance(access, HostRefusal) else access
 
-    async def _fetch(self, questions: Sequence[_Lookup]) -> _Answers:
+    async def _fetch(self, lookups: Sequence[_Lookup]) -> _Answers:
         hosts: dict[str, CodeHost] = {}
         by_source: dict[str, tuple[PullRequest, ...]] = {}
         missing: str | None = None
         remaining = MAX_PULL_REQUESTS
-        for index, question in enumerate(questions):
-            if (paused := self._pause_of(question.access)) is not None:
+        for index, lookup in enumerate(lookups):
+            if (paused := self._pause_of(lookup.access)) is not None:
                 missing = missing or paused
                 continue
             host = hosts.setdefault(
-                question.source.provider, question.access.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
+                lookup.source.provider, lookup.access.host.within(_PATIENCE_S, limit_bytes=_MOST_READ)
             )
             # A fair share of the remaining number; repositories that need less leave more to the next ones.
-            mentioned = question.named.first(-(-remaining // (len(questions) - index)))
+            mentioned = lookup.named.first(-(-remaining // (len(lookups) - index)))
             read = await host.pull_requests(
-                question.full_name, question.source.repository_id, mentioned, token=question.access.token
+                lookup.full_name, lookup.source.repository_id, mentioned, token=lookup.access.token
             )
             remaining -= len(mentioned)
-            by_source[_key(question.source)] = read.found
+            by_source[_key(lookup.source)] = read.found
             if read.refusal is not None:
                 missing = missing or read.refusal.reason
-                await self._refused(_PULL_REQUESTS, question.access, question.source, question.full_name, read.refusal)
+                await self._refused(_PULL_REQUESTS, lookup.access, lookup.source, lookup.full_name, read.refusal)
         return _Answers(found=by_source, missing=missing)
 
     def _pause_of(self, access: HostAccess) -> str | None:

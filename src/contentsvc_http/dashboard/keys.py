@@ -7,8 +7,9 @@ from litestar.params import FromPath
 
 from contentsvc_core.access.keys import DEFAULT_SCOPES, MAX_KEYS, Scope, is_active
 from contentsvc_core.access.rates import ISSUING_KEYS, Rate, connecting_path
+from contentsvc_core.organizations import NAME_LENGTH
 from contentsvc_core.refusals import Refusal, RefusalKind
-from contentsvc_core.usecases.operate import NAME_LENGTH, key_faults
+from contentsvc_core.usecases.operate import key_faults
 from contentsvc_core.webhooks.providers import PROVIDERS
 from contentsvc_core.zones import day_of, start_of_day
 from contentsvc_http.dashboard import counting, pages

@@ -154,7 +154,7 @@ def part(session: DashboardSession, template: str, context: Mapping[str, Any], *
     return Template(template_name=template, context=shown, status_code=status, headers=HEADERS)
 
 
-def outside_page(template: str, context: Mapping[str, Any], *, status: int = 200) -> Template:
+def outside_page(template: str, context: Mapping[str, Any], *, status: int) -> Template:
     return Template(template_name=template, context={"root": ROOT, **context}, status_code=status, headers=HEADERS)
 
 

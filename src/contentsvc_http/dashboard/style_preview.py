@@ -60,8 +60,8 @@ def shown_override(
     session: DashboardSession,
     typed: Mapping[str, Any],
     *,
-    refused: Refusal | None = None,
-    preview: ShownStyle | None = None,
+    refused: Refusal | None,
+    preview: ShownStyle | None,
 ) -> dict[str, Any]:
     return {
         "groups": OVERRIDE.groups(typed, refused, session.organization.house_style),

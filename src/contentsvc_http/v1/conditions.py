@@ -1,11 +1,14 @@
 """Conditional requests: ``If-Match`` and ``If-None-Match`` (RFC 9110, section 13)."""
 
 import re
+from collections.abc import Callable
 from typing import Any, Final, final
 
 from attrs import frozen
 from litestar import Request
 
+from contentsvc_core.content.editing import entity_tag
+from contentsvc_core.content.posts import Post
 from contentsvc_http.errors import Refused
 
 #: Section 8.8.3; header bytes arrive as Latin-1.
@@ -32,9 +35,24 @@ class Tags:
         return self.any or tag in self.strong or tag in self.weak
 
 
-def if_match(request: Request[Any, Any, Any]) -> Tags | None:
-    """Return the tags of ``If-Match``; ``None`` if the header is absent. A malformed header is a 400."""
-    return _read(request, "If-Match")
+def wanted(request: Request[Any, Any, Any]) -> Callable[[Post], bool]:
+    """Return the check of ``If-Match`` for a post's current version. A malformed header is a 400."""
+    tags = _read(request, "If-Match")
+    return lambda post: tags is None or tags.match(entity_tag(post))
+
+
+def changeable(request: Request[Any, Any, Any]) -> Callable[[Post], bool]:
+    """Return the check before a change, which ``If-None-Match`` refuses, too (section 13.2.2)."""
+    is_wanted, known = wanted(request), if_none_match(request)
+
+    def check(post: Post) -> bool:
+        if not is_wanted(post):
+            return False
+        if known is not None and known.match_weakly(entity_tag(post)):
+            raise Refused(412, {"error": "The post has the version in If-None-Match"})
+        return True
+
+    return check
 
 
 def if_none_match(request: Request[Any, Any, Any]) -> Tags | None:

@@ -22,7 +22,7 @@ _Body = TypeVar("_Body", bound=Mapping[str, Any] | Struct)
 
 @final
 class Gate:
-    def __init__(self, app: Application, *, hosted: bool = False) -> None:
+    def __init__(self, app: Application, *, hosted: bool) -> None:
         """With ``hosted``, response bodies have the form that clients of the hosted product expect."""
         self.app: Final = app
         self.hosted: Final = hosted

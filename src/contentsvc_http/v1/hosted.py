@@ -61,13 +61,11 @@ class Organizations:
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        #: Cached organizations by id. The fields that responses show are immutable.
+        #: The organizations by id, as of their newest requests.
         self._known: dict[str, Organization] = {}
 
     async def prepare(self, organization_id: str) -> None:
         """Read the organization before the operation: a database failure afterwards would lose the response."""
-        if organization_id in self._known:
-            return
         organization = await self._directory.organization_of(organization_id)
         if organization is not None:
             if len(self._known) >= _ORGANIZATIONS_LIMIT:

@@ -44,7 +44,8 @@ def organization_routes(gate: Gate) -> list[HTTPRouteHandler]:
         "PATCH /v1/organization",
         "updateOrganization",
         "Update your organization",
-        description="In another time zone, schedules fire at the same local times there. Timestamps stay in UTC.",
+        description="The slug and the titles of public changelogs stay. In another time zone, schedules fire at the "
+        "same local times there. Timestamps stay in UTC.",
         body=ChangeOrganization,
     )
     async def change_organization(key: Caller, command: Sent[ChangeOrganization]) -> Response[OneOrganizationBody]:

@@ -53,7 +53,7 @@ def one_brand(*aliases: str | UnsetType | None, place: str = "") -> str | None:
     return brand_ids.pop() if brand_ids else None
 
 
-def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool = False) -> OutputChanges:
+def output_changes(output: OutputConfig | UnsetType | None, *, hosted: bool) -> OutputChanges:
     """Return the settings that ``outputConfig`` changes; for ``hosted`` clients, null keeps the house style."""
     if output is UNSET:
         return OutputChanges()

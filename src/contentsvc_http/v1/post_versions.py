@@ -10,7 +10,7 @@ from contentsvc_core.content.editing import UNKNOWN_VERSION, entity_tag
 from contentsvc_core.content.posts import PostBody
 from contentsvc_core.content.versions import DiffLineBody, VersionBody, differences
 from contentsvc_http.errors import accepted
-from contentsvc_http.v1.conditions import if_match
+from contentsvc_http.v1.conditions import changeable
 from contentsvc_http.v1.gate import Caller, Gate
 from contentsvc_http.v1.operations import TAGGED, Operations
 
@@ -89,12 +89,11 @@ def version_routes(gate: Gate) -> list[HTTPRouteHandler]:
     async def restore_post_version(
         request: Request[Any, Any, Any], key: Caller, post_id: _Id, number: _Number
     ) -> Response[RestoredPostBody]:
-        tags = if_match(request)
         restored = await editor.restore(
             key.organization_id,
             post_id,
             read_number(number),
-            if_=lambda seen: tags is None or tags.match(entity_tag(seen)),
+            if_=changeable(request),
             author=key.prefix,
         )
         changed = accepted(restored)

@@ -29,7 +29,7 @@ from contentsvc_http.body_budget import MAX_POST_BODY
 from contentsvc_http.errors import accepted, refuse_request, refused
 from contentsvc_http.responses import PostListBody
 from contentsvc_http.v1.bodies import encoded, read_body
-from contentsvc_http.v1.conditions import Tags, if_match, if_none_match
+from contentsvc_http.v1.conditions import changeable, if_none_match, wanted
 from contentsvc_http.v1.gate import Caller, Gate, Sent
 from contentsvc_http.v1.operations import LOCATED, TAGGED, Operations, Query
 from contentsvc_http.v1.pages import INVALID_LIST, PAGE, read_parameters
@@ -133,8 +133,8 @@ def _reading(gate: Gate) -> list[HTTPRouteHandler]:
         responses={304: ResponseSpec(None, description="The post has not changed (`If-None-Match`).")},
     )
     async def get_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[OnePostBody]:
-        tags, known_tags = if_match(request), if_none_match(request)
-        post = await _post_of_version(library, key.organization_id, post_id, tags)
+        known_tags = if_none_match(request)
+        post = await _post_of_version(library, key.organization_id, post_id, wanted(request))
         tag = entity_tag(post)
         if known_tags is not None and known_tags.match_weakly(tag):
             return Response(None, status_code=304, headers={"ETag": tag})  # pyright: ignore[reportReturnType]
@@ -176,15 +176,15 @@ def _changing(gate: Gate) -> list[HTTPRouteHandler]:
         headers=[TAGGED],
     )
     async def change_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[OnePostBody]:
-        tags = if_match(request)
+        is_wanted = changeable(request)
         fields = await read_body(request, shape)
         values = values_of(fields)
         if "slug" in values and len(values) == 1:
             # Nothing to change: the response shows that the post has no slug.
-            post = await _post_of_version(library, key.organization_id, post_id, tags)
+            post = await _post_of_version(library, key.organization_id, post_id, is_wanted)
             return await gate.answer(key, {"post": gate.answers.post(post)}, headers={"ETag": entity_tag(post)})
         values.pop("slug", None)
-        done = await editor.change(key.organization_id, post_id, ChangePost(**values), if_=_is(tags), author=key.prefix)
+        done = await editor.change(key.organization_id, post_id, ChangePost(**values), if_=is_wanted, author=key.prefix)
         changed = accepted(done)
         return await gate.answer(key, {"post": gate.answers.post(changed)}, headers={"ETag": entity_tag(changed)})
 
@@ -196,7 +196,7 @@ def _changing(gate: Gate) -> list[HTTPRouteHandler]:
         conditions=["If-Match"],
     )
     async def delete_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[PostRemovedBody]:
-        accepted(await editor.remove(key.organization_id, post_id, if_=_is(if_match(request))))
+        accepted(await editor.remove(key.organization_id, post_id, if_=changeable(request)))
         return await gate.answer(key, {"id": post_id})
 
     return operation.routes
@@ -216,17 +216,15 @@ def _none(page_request: PageRequest) -> tuple[tuple[Post, ...], Pagination] | Re
     return page if isinstance(page, Refusal) else ((), page)
 
 
-async def _post_of_version(library: PostLibrary, organization_id: str, post_id: str, tags: Tags | None) -> Post:
+async def _post_of_version(
+    library: PostLibrary, organization_id: str, post_id: str, is_wanted: Callable[[Post], bool]
+) -> Post:
     post = await library.post(organization_id, post_id)
     if post is None:
         raise refused(UNKNOWN_POST)
-    if not _is(tags)(post):
+    if not is_wanted(post):
         raise refused(POST_CHANGED)
     return post
-
-
-def _is(tags: Tags | None) -> Callable[[Post], bool]:
-    return lambda post: tags is None or tags.match(entity_tag(post))
 
 
 @final

@@ -12,7 +12,6 @@ from contentsvc_adapters.sql import (
     any_sealed,
     make_ready,
     serving_alone,
-    sql_stores,
     upgrade,
 )
 from contentsvc_http.settings import Settings
@@ -66,7 +65,7 @@ async def open_stores(settings: Settings, *, checks_key: bool = True) -> AsyncGe
         sealer = _OnDemand(partial(_sealer, settings, sealed))
         if checks_key:
             _ = sealer.sealer
-        stores = sql_stores(database, sealer)
+        stores = SqlStores(database, sealer)
         yield stores
     finally:
         close = database.dispose if stores is None else stores.close

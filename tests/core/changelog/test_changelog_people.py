@@ -8,8 +8,8 @@ from contentsvc_core.content.changelog.markdown import mask_addresses
 from contentsvc_core.events.normalized import Author
 
 
-def _thanked(*authors: Author, options: ChangelogOptions | None = None, message: str = "") -> str:
-    commits = (commit(message or f"fix: drip {index}", author=author) for index, author in enumerate(authors))
+def _thanked(*authors: Author, options: ChangelogOptions | None = None) -> str:
+    commits = (commit(f"fix: drip {index}", author=author) for index, author in enumerate(authors))
     draft = written(push(*commits), options=options)
     assert draft is not None
     _, found, names = draft.markdown.partition("\n## Contributors\n\n")

@@ -26,7 +26,7 @@ RIGHT_FILE: Final = "name the right file in CONTENTSVC_DATABASE_URL, or restore 
 #: How to create a database of PostgreSQL. Without a template, the server's locale determines the encoding.
 CREATEDB: Final = "'createdb --owner ROLE --encoding UTF8 --template template0 NAME'"
 
-Question = TypeVar("Question", bound=Select[*tuple[Any, ...]])
+Query = TypeVar("Query", bound=Select[*tuple[Any, ...]])
 
 
 class DatabaseFault(Enum):
@@ -86,7 +86,7 @@ class Dialect(Protocol):
         """Return the rows ``key`` and ``value`` of a JSON object of texts: one parameter for any number of rows."""
         ...
 
-    def locking(self, question: Question) -> Question:
+    def locking(self, query: Query) -> Query:
         """Lock the rows that a query finds until the transaction ends; skip rows that are locked already."""
         ...
 

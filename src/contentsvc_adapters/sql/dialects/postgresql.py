@@ -33,7 +33,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import DBAPIError, EmulatedDBAPIException
 
-from contentsvc_adapters.sql.dialects.dialect import CREATEDB, OWN_TABLES, DatabaseFault, Question
+from contentsvc_adapters.sql.dialects.dialect import CREATEDB, OWN_TABLES, DatabaseFault, Query
 from contentsvc_adapters.sql.dialects.postgresql_session import CONNECT_S, LIMITS, SESSION, SETTLING, Server, opened
 from contentsvc_adapters.sql.dialects.statements import DriverConnection, Statements
 from contentsvc_adapters.sql.dialects.transactions import Connections, Pooled, asynchronous_engine
@@ -184,8 +184,8 @@ class Postgresql:
         # The driver would encode a parameter of the type JSON once more.
         return func.json_each_text(cast(cast(texts, Text), JSON)).table_valued("key", "value")
 
-    def locking(self, question: Question) -> Question:
-        return question.with_for_update(skip_locked=True)
+    def locking(self, query: Query) -> Query:
+        return query.with_for_update(skip_locked=True)
 
     def alone(self, connection: Connection) -> None:
         # pg_settings has no row for a setting that an older server lacks.

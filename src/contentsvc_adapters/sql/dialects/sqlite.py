@@ -38,7 +38,7 @@ from sqlalchemy.pool import QueuePool
 from sqlalchemy.util import greenlet_spawn
 
 from contentsvc_adapters.sql.dialects.checkpoints import Checkpointer
-from contentsvc_adapters.sql.dialects.dialect import RIGHT_FILE, DatabaseFault, Question
+from contentsvc_adapters.sql.dialects.dialect import RIGHT_FILE, DatabaseFault, Query
 from contentsvc_adapters.sql.dialects.transactions import Connections, asynchronous_engine
 from contentsvc_adapters.sql.dialects.writer_thread import WriterThread
 from contentsvc_adapters.sql.serving import access_fault, file_uri, has_no_access, primary_code
@@ -167,9 +167,9 @@ class Sqlite(Value, frozen=True, kw_only=True):
     def entries(self, texts: BindParameter[str]) -> TableValuedAlias:
         return func.json_each(texts).table_valued("key", "value")
 
-    def locking(self, question: Question) -> Question:
+    def locking(self, query: Query) -> Query:
         """Return the query unchanged: a writer holds SQLite's single write lock already."""
-        return question
+        return query
 
     def alone(self, connection: Connection) -> None:
         pass
@@ -291,8 +291,7 @@ class Readers:
     def __init__(self, engine: Engine) -> None:
         self.sync_engine = engine
 
-    async def run(self, work: Callable[[Connection], _Result], *, alone: bool = False) -> _Result:
-        _ = alone
+    async def run(self, work: Callable[[Connection], _Result]) -> _Result:
         connection = await greenlet_spawn(self.sync_engine.connect)
         try:
 

@@ -18,11 +18,8 @@ class Transactions(Protocol):
     @property
     def sync_engine(self) -> Engine: ...
 
-    async def run(self, work: Callable[[Connection], Result], *, alone: bool = False) -> Result:
-        """Run ``work``, a plain function, in a transaction and commit; an exception rolls all of it back.
-
-        ``alone``: the transaction waits for other processes without a time limit.
-        """
+    async def run(self, work: Callable[[Connection], Result]) -> Result:
+        """Run ``work``, a plain function, in a transaction and commit; an exception rolls all of it back."""
         ...
 
     async def dispose(self) -> None: ...
@@ -57,9 +54,7 @@ class Pooled:
     def __init__(self, engine: Engine) -> None:
         self.sync_engine = engine
 
-    async def run(self, work: Callable[[Connection], Result], *, alone: bool = False) -> Result:
-        _ = alone
-
+    async def run(self, work: Callable[[Connection], Result]) -> Result:
         def transaction() -> Result:
             with self.sync_engine.begin() as connection:
                 return work(connection)

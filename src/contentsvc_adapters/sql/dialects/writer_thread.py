@@ -46,12 +46,9 @@ class WriterThread:
         self._rows = 0
         self._driver: sqlite3.Connection | None = None
 
-    async def run(self, work: Callable[[Connection], _Result], *, alone: bool = False) -> _Result:
-        """Run ``work`` in a transaction in the thread, and commit; an exception rolls all of it back.
-
-        ``alone``: try even if an earlier transaction in the queue has waited for another process in vain.
-        """
-        return await self._enqueue(partial(self._transaction, work), patient=alone)
+    async def run(self, work: Callable[[Connection], _Result]) -> _Result:
+        """Run ``work`` in a transaction in the thread, and commit; an exception rolls all of it back."""
+        return await self._enqueue(partial(self._transaction, work))
 
     async def dispose(self) -> None:
         if self._thread is not None:
@@ -64,13 +61,13 @@ class WriterThread:
 
         ``translate`` maps an exception to the one that is raised.
         """
-        return self._enqueue(partial(self._run_on_driver, work), patient=False, translate=translate)
+        return self._enqueue(partial(self._run_on_driver, work), translate=translate)
 
     def _enqueue(
         self,
         work: Callable[[], _Result],
         *,
-        patient: bool,
+        patient: bool = False,
         translate: Callable[[Exception], Exception] = lambda exc: exc,
     ) -> "asyncio.Future[_Result]":
         loop = asyncio.get_running_loop()

@@ -171,11 +171,11 @@ def _found(key: Column[Any], value: Column[Any], keys: Collection[Any], cursor: 
     size = 1 << (len(keys) - 1).bit_length()
     # Padded with a repeated key to a power of two, so that batches of all sizes share few statements.
     filled = [*keys, *repeat(next(iter(keys)), size - len(keys))]
-    return dict(cursor.execute(_question(key, value, size), filled).fetchall())
+    return dict(cursor.execute(_query(key, value, size), filled).fetchall())
 
 
 @cache
-def _question(key: Column[Any], value: Column[Any], size: int) -> str:
+def _query(key: Column[Any], value: Column[Any], size: int) -> str:
     parameters: list[BindParameter[Any]] = [bindparam(f"key_{number}", type_=key.type) for number in range(size)]
     return str(select(key, value).where(key.in_(parameters)).compile(dialect=_DIALECT))
 

@@ -8,7 +8,7 @@ from typing import Any, Final, cast, final
 import httpx
 from attrs import field, frozen
 
-from contentsvc_http.wiring.diagnostics import in_thread
+from contentsvc_http.wiring.diagnostics import authorities, certificate_advice, in_thread
 
 #: The limit of each step, such as the next byte, and of the whole answer, in seconds. A server may send a byte in
 #: each step; the whole is long enough for a busy machine, and two requests fit into the limit of a check.
@@ -62,7 +62,7 @@ async def fetch(url: str, *, key: str = "") -> HttpAnswer | Unanswered:
 def _fetch(url: str, headers: Mapping[str, str]) -> HttpAnswer | Unanswered:
     try:
         with (
-            httpx.Client(trust_env=False, timeout=_STEP_S, verify=url.startswith("https:")) as client,
+            httpx.Client(trust_env=False, timeout=_STEP_S, verify=authorities(httpx.URL(url).scheme)) as client,
             client.stream("GET", url, headers=headers) as response,
         ):
             at = time.time()
@@ -76,4 +76,5 @@ def _fetch(url: str, headers: Mapping[str, str]) -> HttpAnswer | Unanswered:
         return Unanswered(reason=f"no answer within {_STEP_S:g} s")
     except (httpx.HTTPError, httpx.InvalidURL) as exc:
         refused = isinstance(exc, httpx.ConnectError) and "refused" in str(exc).lower()
-        return Unanswered(reason=_ERRNO.sub("", str(exc)) or type(exc).__name__, refused=refused)
+        reason = _ERRNO.sub("", str(exc)) or type(exc).__name__
+        return Unanswered(reason=f"{reason}{certificate_advice(exc)}", refused=refused)

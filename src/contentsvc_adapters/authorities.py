@@ -1,0 +1,33 @@
+"""The certificate authorities that requests to code hosts, models and other servers trust."""
+
+import ssl
+
+import httpx
+
+
+def authorities(scheme: str = "https") -> ssl.SSLContext:
+    """Return a context that trusts ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one is set, else those of certifi.
+
+    A context for plain HTTP trusts none, because loading them takes 50 ms. If they cannot be loaded, it trusts none
+    either: each request then fails at the certificate, and :func:`certificate_advice` names the variable.
+    """
+    if scheme == "https":
+        try:
+            return httpx.create_ssl_context()
+        except OSError:
+            pass
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def is_certificate_fault(exc: BaseException) -> bool:
+    """Check whether a connection failed at the certificate; the client wraps the errors of its parts."""
+    while (behind := exc.__cause__ or exc.__context__) is not None and not isinstance(exc, ssl.SSLError):
+        exc = behind
+    return isinstance(exc, ssl.SSLCertVerificationError)
+
+
+def certificate_advice(exc: BaseException) -> str:
+    """Return what to do about a certificate that is not trusted; empty for other faults."""
+    if not is_certificate_fault(exc):
+        return ""
+    return "; if your own authority issued its certificate, set SSL_CERT_FILE to its file"
