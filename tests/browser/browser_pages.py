@@ -6,11 +6,13 @@ import re
 from collections.abc import Generator
 from typing import Final
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.chromium import ARGUMENTS, chromium
 from tests.browser.looking import NARROW, WIDE, Looking, Scheme
 from tests.browser.story import Story
+from tests.server_process import PATIENCE_S
 
 #: The pages by the name of their picture: the path, and the link of a list.
 _PAGES: Final[dict[str, tuple[str, str | None]]] = {
@@ -190,3 +192,16 @@ def test_the_documentation_of_the_api_works_under_its_policy(story: Story, brows
         # Scripts render the operations; violations of the policy would appear in the console.
         looking.page.locator(".opblock-body").first.wait_for()
         looking.shot("schema-light-wide", whole=False)
+
+
+def test_a_long_address_keeps_the_other_columns_of_the_log_in_sight(story: Story, browser: Browser) -> None:
+    key = {"Authorization": f"Bearer {story.key}"}
+    with httpx.Client(base_url=f"{story.url}/v1", headers=key, trust_env=False, timeout=PATIENCE_S) as client:
+        sent = {"url": f"https://www.acme.example/{'rebuild' * 20}"}
+        created = client.post("/webhook-endpoints", json=sent).raise_for_status()
+        client.post(f"{created.headers['Location'].removeprefix('/v1')}/test").raise_for_status()
+    for size in _SIZES.values():
+        with Looking.at(story, browser, size=size) as looking:
+            looking.go("/integrations/logs")
+            expect(looking.page.locator("td", has_text="rebuildrebuild").first).to_be_visible()
+            assert not looking.overflows()

@@ -109,8 +109,11 @@ class Looking:
         ]
 
     def overflows(self) -> bool:
-        """Check whether the page is wider than its window."""
-        return bool(self.page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
+        """Check whether the page is wider than its window, or one of its lists than its card."""
+        wide = "each => each.scrollWidth > each.clientWidth"
+        return bool(
+            self.page.evaluate(f"[document.documentElement, ...document.querySelectorAll('.table')].some({wide})")
+        )
 
     def _note_request(self, request: Request) -> None:
         if (

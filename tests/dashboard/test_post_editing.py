@@ -118,5 +118,14 @@ async def test_the_preview_equals_the_saved_text_with_and_without_scripts(acme: 
     assert preview.form(path).fields["title"] == ["Mine"]
     assert await stored(acme, post) == post
 
+    # A block in the other direction is marked, as on the public changelog.
+    await acme("PATCH", f"/v1/posts/{post.id}", {"markdown": "a lamp\n\n## \u0636\u0648\u0621"})
+    arabic = {**sent, "markdown": "a lamp\n\n## \u0636\u0648\u0621"}
+    for page in (
+        await browsing.open(f"{POSTS}/{post.id}"),
+        await browsing.post(f"{POSTS}/preview", arabic, headers={"HX-Request": "true"}),
+    ):
+        assert page.tree.one("h2", dir="auto").text == "\u0636\u0648\u0621"
+
     long = {**sent, "markdown": "x" * 100_001}
     assert "100,000" in (await browsing.post(f"{POSTS}/preview", long, headers={"HX-Request": "true"})).text

@@ -1,5 +1,6 @@
 """``doctor``: every fault is named, with advice."""
 
+import asyncio
 import json
 import os
 import resource
@@ -26,9 +27,11 @@ from tests.drivers.commands import command, invoke, receive
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 
 from contentsvc_adapters.sql import HEAD
+from contentsvc_adapters.sql.dialects.dialect import RIGHT_FILE
 from contentsvc_adapters.sql.schema.all_tables import metadata
 from contentsvc_cli.operate.doctor import clock, network, work
 from contentsvc_cli.operate.doctor import command as doctor_command
+from contentsvc_cli.operate.doctor.fetching import Unanswered, fetch
 from contentsvc_cli.operate.doctor.findings import Finding, FindingState, ok, within
 from contentsvc_cli.servers import has_another_port, local_port
 from contentsvc_core.errors import StoreUnavailable
@@ -252,7 +255,8 @@ def test_a_file_that_is_no_database_is_a_fault(folder: Path) -> None:
     found = findings_of()
 
     assert (found.one("database")[0], found.one("file")[0]) == ("fault", "fault")
-    assert found.all("database")[0]["advice"] == "see the check 'file'"
+    assert found.one("database")[1].endswith("cannot be used: file is not a database")
+    assert found.all("database")[0]["advice"] == found.all("file")[0]["advice"] == RIGHT_FILE
     assert found.one("schema")[0] == "skipped"
 
 
@@ -524,6 +528,27 @@ def test_a_server_that_is_live_but_has_not_loaded_the_rest_is_no_other_program()
     assert found.startswith(f"the server on 127.0.0.1 port {pages.port} is live, but slow: ")
 
 
+async def test_a_server_that_never_ends_its_answer_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contentsvc_cli.operate.doctor.fetching._WHOLE_S", 0.2)
+    over = threading.Event()
+
+    def trickle() -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n")
+            while not over.wait(0.01):
+                connection.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        sender = threading.Thread(target=trickle)
+        sender.start()
+        answered = await fetch(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        over.set()
+        sender.join()
+
+    assert answered == Unanswered(reason="no complete answer within 0.2 s")
+
+
 def test_a_server_without_a_free_connection_is_no_other_program() -> None:
     with Pages(__v1__status=(503, {"error": "Too many connections"})) as pages:
         found = findings_of("--port", str(pages.port))
@@ -634,6 +659,25 @@ def test_a_clock_that_is_off_is_named(ahead_s: float, state: FindingState, outpu
     assert (found.state, found.found) == (state, output)
 
 
+def test_few_checks_query_the_database_at_once(connected: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    running: list[str] = []
+    counts: list[int] = []
+
+    async def counted(*_: object) -> list[Finding]:
+        running.append("a check")
+        for _turn in range(20):
+            await asyncio.sleep(0)
+            counts.append(len(running))
+        running.pop()
+        return []
+
+    for name in ("runs", "references", "search", "executors"):
+        monkeypatch.setattr(work, name, counted)
+    findings_of()
+
+    assert max(counts) <= 2
+
+
 async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
     over = threading.Event()
 
@@ -649,6 +693,10 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
         message = "the database is away"
         raise StoreUnavailable(message)
 
+    async def knows_more() -> Finding:
+        message = "the database is away: a; b; start it"
+        raise StoreUnavailable(message)
+
     async def well() -> Finding:
         return ok("a", "b")
 
@@ -657,15 +705,16 @@ async def test_a_check_that_hangs_or_breaks_is_a_fault_and_no_more() -> None:
 
     found = [
         await within("a", check, itself, limit_s=0.1, advice="mend it", if_slow="try again")
-        for check in (hangs, breaks, away)
+        for check in (hangs, breaks, away, knows_more)
     ]
     over.set()
     assert [each.found for each in found] == [
         "there was no answer within 0.1 s",
         "the check failed: RuntimeError: x",
         "the database is away",
+        "the database is away: a; b",
     ]
-    assert [each.advice for each in found] == ["try again", "mend it", "mend it"]
+    assert [each.advice for each in found] == ["try again", "mend it", "mend it", "start it"]
     assert {each.state for each in found} == {FindingState.FAULT}
     assert await within("a", well, itself) == ok("a", "b")
 
@@ -705,7 +754,7 @@ def test_a_postgresql_database_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("CONTENTSVC_DATABASE_URL", url)
         found = findings_of()
         assert found.one("key")[1].startswith("CONTENTSVC_SECRET_KEY is not set")
-        assert found.all("key")[0]["advice"] == "docs/operations.md, The key, says how to make, keep and restore keys"
+        assert found.all("key")[0]["advice"].startswith("set it to the key of your other nodes or of your backup. ")
         monkeypatch.setenv("CONTENTSVC_SECRET_KEY", "a key of thirty-two characters or more")
         found = findings_of()
         state, output = found.one("database")

@@ -2,6 +2,7 @@
 
 import hmac
 import json
+import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -146,6 +147,21 @@ def test_a_recorded_file_is_forwarded(relay: Relay, tmp_path: Path) -> None:
 
     assert (done.exit_code, done.stdout) == (0, "200  processed  push  d-1  ok\n")
     assert relay.delivered[0].raw == b'{"a":1}'
+
+
+def test_a_recorded_file_is_not_forwarded_further_without_a_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("contentsvc_cli.develop.sending._FIRST_WAIT_S", 0.0)
+    recording = tmp_path / "x.jsonl"
+    recording.write_text('{"event":"push","delivery":"d-1","body":{"a":1}}\n' * 3)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        to = f"http://127.0.0.1:{closed.getsockname()[1]}/hook"
+
+    done = CliRunner().invoke(main, ["listen", "--file", str(recording), "--to", to, "--secret", SECRET])
+
+    assert (done.exit_code, len(done.stdout.splitlines())) == (1, 1)
+    assert done.stderr.startswith("Error: cannot connect to 127.0.0.1:")
 
 
 def test_without_an_address_the_webhook_is_at_the_base_urls_port_of_this_machine(

@@ -68,7 +68,7 @@ def test_another_schema_and_a_server_that_is_away_are_one_sentence_each(tmp_path
     assert "run 'contentsvc migrate'" in messages[0]
     assert "a newer version of contentsvc has upgraded it" in messages[1]
     assert (missing.returncode, unreachable.returncode) == (1, 1)
-    assert "does not exist: create it as an administrator" in missing.stderr
+    assert "does not exist; create it as an administrator" in missing.stderr
     assert "the database 'contents' at 127.0.0.1 port 1 cannot be used" in unreachable.stderr
     assert "hunter2" not in unreachable.stderr
     assert [len(each.strip().splitlines()) for each in (*messages, missing.stderr, unreachable.stderr)] == [1] * 4

@@ -214,13 +214,21 @@ def test_refusals_are_not_tried_again(webhook: Webhook, tmp_path: Path, status: 
     assert (row["status"], row["answer"], row["error"], row["retries"]) == (status, "error", "<h1>no</h1> [2J", 0)
 
 
-def test_an_unanswered_delivery_is_a_row_without_a_status(tmp_path: Path) -> None:
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_without_a_connection_the_sending_ends_with_rows_without_a_status(tmp_path: Path, concurrency: int) -> None:
     with Webhook() as server:
         url = server.url
-    result = _send(_write(tmp_path / "some.jsonl", _pings(2)), url, "--retries", "1", "--json")
+    options = ("--retries", "1", "--concurrency", str(concurrency), "--json")
+    result = _send(_write(tmp_path / "some.jsonl", _pings(20)), url, *options)
     assert result.exit_code == 1
-    assert [(row["status"], row["answer"], row["retries"]) for row in _rows(result)] == [(None, "error", 1)] * 2
-    assert _rows(result)[0]["error"].startswith(f"cannot connect to {httpx.URL(url).netloc.decode()}: ")
+    # The deliveries of all workers end.
+    assert [(row["status"], row["answer"], row["retries"]) for row in _rows(result)] == [
+        (None, "error", 1)
+    ] * concurrency
+    cause = f"cannot connect to {httpx.URL(url).netloc.decode()}: "
+    assert _rows(result)[0]["error"].startswith(cause)
+    assert result.stderr.startswith(f"Error: {cause}")
+    assert result.stderr.endswith("send the file again\n")
 
 
 def test_an_answer_after_the_timeout_does_not_count(webhook: Webhook, tmp_path: Path) -> None:

@@ -103,6 +103,9 @@ async def _forward(
             answer = await send_request(client, request, (done, recorded), RETRIES if source is None else 1)
             _print(answer, as_json=as_json)
             refused += not answer.accepted
+            if answer.is_unreachable and source is None:
+                message = f"{answer.text}; nothing after it was forwarded: start the server, and forward the file again"
+                raise click.ClickException(message)
             if answer.status == _UNAUTHORIZED and not secret:
                 say(
                     f"If the relay has changed the body, its signature cannot hold: set {_SECRET_VARIABLE} to sign "

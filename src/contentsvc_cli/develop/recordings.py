@@ -1,7 +1,7 @@
 """Recorded deliveries: one JSON object per line, ``{"event", "delivery", "body"}``, or ``bodyBase64``."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, final
@@ -59,7 +59,7 @@ _LINES: Final = msgspec.json.Decoder(_Line)
 _ANY_JSON: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
-def read_recording(path: str | Path) -> Iterator[RecordedDelivery]:
+def read_recording(path: str | Path) -> Generator[RecordedDelivery]:
     """Yield the deliveries of a recording; ``-`` is standard input. ``BadRecording`` comes after the earlier lines."""
     if str(path) == STANDARD_INPUT:
         yield from read_lines(sys.stdin.buffer, "standard input")

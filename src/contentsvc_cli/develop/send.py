@@ -2,8 +2,8 @@ import asyncio
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, read_recording
-from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, DeliveryAnswer, send_recorded
+from contentsvc_cli.develop.sending import RETRIES, TIMEOUT_S, DeliveryAnswer, Unreachable, send_recorded
 from contentsvc_cli.terminal.output import JSON, say, show_rows, wants_json
 from contentsvc_core.identifiers import MAX_REPOSITORY_ID
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, PROVIDERS, Provider, provider_named
@@ -23,6 +23,8 @@ from contentsvc_core.webhooks.providers.decoding import Malformed
 
 #: Exit code after Ctrl-C: 128 plus the signal's number.
 _INTERRUPTED: Final = 130
+
+_AGAIN: Final = "start the server or correct --url, and send the file again"
 
 _COLUMNS: Final = (
     TextColumn("{task.description}"),
@@ -147,7 +149,8 @@ def send(  # noqa: PLR0913  # one parameter an option
     file's order: event, delivery, status (null: no answer), answer (processed, filtered, ignored, pong, duplicate,
     error, unknown), message or error, ms (of the last try), retries.
 
-    You can send the file again within 24 hours: processed deliveries are answered as duplicates.
+    You can send the file again within 24 hours: processed deliveries are answered as duplicates. If a delivery cannot
+    connect after its retries, the command ends: nothing after it is sent.
 
     Exit codes: 0 every delivery got a 2xx status, 1 a delivery failed or the file is invalid, 2 wrong usage, 130
     interrupted (the results so far are printed).
@@ -156,7 +159,10 @@ def send(  # noqa: PLR0913  # one parameter an option
     provider = (provider_slug and provider_named(provider_slug)) or provider_of(url)
     console = Console(stderr=True)
     broken_off, code = None, 0
-    with Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with (
+        Progress(*_COLUMNS, console=console, transient=True, disable=not console.is_terminal) as progress,
+        closing(_chosen(recording, repository_id, provider)) as deliveries,
+    ):
         task = progress.add_task("Sending", total=_total(recording, repository_id) if console.is_terminal else None)
 
         def note(answer: DeliveryAnswer) -> None:
@@ -166,7 +172,7 @@ def send(  # noqa: PLR0913  # one parameter an option
         try:
             asyncio.run(
                 send_recorded(
-                    _chosen(recording, repository_id, provider),
+                    deliveries,
                     url=url,
                     secret=secret,
                     provider=provider,
@@ -178,6 +184,8 @@ def send(  # noqa: PLR0913  # one parameter an option
             )
         except BadRecording as exc:
             broken_off, code = f"{exc}; nothing after it was sent" if answers else str(exc), 1
+        except Unreachable as exc:
+            broken_off, code = f"{exc}; nothing after it was sent: {_AGAIN}", 1
         except KeyboardInterrupt:
             broken_off, code = "interrupted; what was on its way may have been processed", _INTERRUPTED
     answers.sort(key=lambda answer: answer.position)
@@ -188,11 +196,12 @@ def send(  # noqa: PLR0913  # one parameter an option
     sys.exit(code or int(not all(answer.accepted for answer in answers)))
 
 
-def _chosen(recording: str, repository_id: int | None, provider: Provider) -> Iterator[RecordedDelivery]:
-    deliveries = read_recording(recording)
-    if repository_id is None:
-        return deliveries
-    return (delivery for delivery in deliveries if of_repository(delivery, repository_id, provider))
+def _chosen(recording: str, repository_id: int | None, provider: Provider) -> Generator[RecordedDelivery]:
+    # A sending that ends early closes the file.
+    with closing(read_recording(recording)) as deliveries:
+        for delivery in deliveries:
+            if repository_id is None or of_repository(delivery, repository_id, provider):
+                yield delivery
 
 
 def _total(recording: str, repository_id: int | None) -> int | None:

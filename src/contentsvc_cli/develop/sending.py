@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack
 from typing import Any, Final, final
 
+import click
 import httpx
 import msgspec
 from attrs import field, frozen
@@ -49,10 +50,16 @@ class DeliveryAnswer:
     text: str
     ms: float
     retries: int
+    #: Whether the last try could not connect.
+    is_unreachable: bool = False
 
     @property
     def accepted(self) -> bool:
         return self.status is not None and httpx.codes.is_success(self.status)
+
+
+class Unreachable(click.ClickException):
+    """A delivery could not connect, after all of its retries: the next ones would wait as long for nothing."""
 
 
 @frozen(kw_only=True)
@@ -84,13 +91,16 @@ async def send_recorded(  # noqa: PLR0913  # the parameters of a sender
     No more than ``concurrency`` deliveries are held at once; 1 keeps the order. A connection error or a retryable
     status is retried ``retries`` times. ``on_answer`` receives each answer at once, so that none is lost on
     interruption.
+
+    Raises:
+            Unreachable: No connection could be opened; no further delivery was sent.
     """
     source = enumerate(deliveries)
     answers: list[DeliveryAnswer] = []
     faults: list[Exception] = []
 
     async def work(client: httpx.AsyncClient) -> None:
-        while True:
+        while not faults:
             try:
                 taken = next(source, None)
             except Exception as fault:  # noqa: BLE001  # raised below, after the pending answers
@@ -102,6 +112,8 @@ async def send_recorded(  # noqa: PLR0913  # the parameters of a sender
             answer = await send_request(client, request, taken, retries, sleep)
             answers.append(answer)
             on_answer(answer)
+            if answer.is_unreachable:
+                faults.append(Unreachable(answer.text))
 
     async with AsyncExitStack() as stack, asyncio.TaskGroup() as workers:
         using = client or await stack.enter_async_context(client_for(url, concurrency))
@@ -136,10 +148,11 @@ async def send_request(
     tried = 0
     while True:
         began = time.perf_counter()
+        is_unreachable = False
         try:
             response = await client.send(request)
         except httpx.ConnectError as exc:
-            status, again_s, later = None, 0.0, True
+            status, again_s, later, is_unreachable = None, 0.0, True, True
             kind, text = "error", f"cannot connect to {request.url.netloc.decode()}: {exc}"
         except httpx.RequestError as exc:
             status, again_s, later = None, 0.0, not isinstance(exc, _NEVER)
@@ -158,6 +171,7 @@ async def send_request(
                 text=one_line(text, _TEXT),
                 ms=round(ms, 1),
                 retries=tried,
+                is_unreachable=is_unreachable,
             )
         await sleep(_wait_s(tried, again_s))
         tried += 1

@@ -15,6 +15,7 @@ from litestar.response import Redirect, Template
 from litestar.template.config import TemplateConfig
 from markupsafe import Markup, escape
 
+from contentsvc_core.content.public.html import directed
 from contentsvc_core.timestamps import iso_ms, read_iso
 from contentsvc_http.dashboard.assets import asset_url
 from contentsvc_http.dashboard.payloads import beginning, visible
@@ -108,7 +109,7 @@ def template_config() -> TemplateConfig[JinjaTemplateEngine]:
     filters: dict[str, Any] = environment.filters
     filters.update(asset=asset_url, commit=commit, coded=_coded, timed=_timed)
     filters.update(moment=_moment, ago=_ago, short=short, thousands=thousands, line=first_line)
-    filters.update(beginning=beginning, visible=visible)
+    filters.update(beginning=beginning, visible=visible, directed=directed)
     return TemplateConfig(instance=JinjaTemplateEngine.from_environment(environment))
 
 

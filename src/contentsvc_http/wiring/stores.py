@@ -25,8 +25,8 @@ _CLOSE_S: Final = 3.0
 _TRIED: Final = 1000
 #: The error for a missing key that only the operator can provide.
 NO_KEY: Final = (
-    "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key: set it to the key of your other nodes or of your "
-    "backup; for a new installation, make one with 'openssl rand -base64 32' and keep it well"
+    "CONTENTSVC_SECRET_KEY is not set, and PostgreSQL keeps no key; set it to the key of your other nodes or of your "
+    "backup. For a new installation, make one with 'openssl rand -base64 32', and keep it well"
 )
 
 

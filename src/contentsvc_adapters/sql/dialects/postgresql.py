@@ -226,7 +226,7 @@ class Postgresql:
             case _ if isinstance(cause, TimeoutError):
                 return f"{self.name} does not answer in time"
             case _ if isinstance(cause, asyncpg.InvalidCatalogNameError):
-                return f"{self.name} does not exist: create it as an administrator, with {CREATEDB}"
+                return f"{self.name} does not exist; create it as an administrator, with {CREATEDB}"
             case _:
                 away = isinstance(exc, _Unreachable) and isinstance(cause, OSError)
                 advice = _REACH if away else _ADVICE.get(_state(cause))

@@ -24,6 +24,9 @@ _ADVICE: Final = {
 _FILE: Final = "see the check 'file'"
 _OTHERWISE: Final = "try again; if it fails again, see the log of 'contentsvc serve'"
 _CLOSE_S: Final = 1.0
+#: The maximum number of concurrent checks that query the database. On a busy machine, more would wait for each other
+#: until their statements time out.
+_CONCURRENT: Final = 2
 
 
 #: The findings of a check that others depend on, and why those cannot run; ``None`` if they can.
@@ -45,6 +48,7 @@ class _Examination:
         self._database = opened
         self._report = report
         self._under_way: list[str] = []
+        self._querying: Final = asyncio.Semaphore(_CONCURRENT)
 
     async def run(self) -> list[Finding]:
         settings, opened = self._settings, self._database
@@ -117,7 +121,10 @@ class _Examination:
 
     async def _behind(self, gate: "asyncio.Task[_Gate]", name: str, check: Check) -> Findings:
         _, why = await gate
-        return await self._check(name, check, _alone) if why is None else [skipped(name, why)]
+        if why is not None:
+            return [skipped(name, why)]
+        async with self._querying:
+            return await self._check(name, check, _alone)
 
     async def _if_usable(self, name: str, check: Check, *settings: str) -> Findings:
         why = next(filter(None, map(self._unusable, settings)), None)

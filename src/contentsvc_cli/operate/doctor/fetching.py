@@ -1,4 +1,6 @@
+import asyncio
 import json
+import re
 import time
 from collections.abc import Mapping
 from typing import Any, Final, cast, final
@@ -8,7 +10,11 @@ from attrs import field, frozen
 
 from contentsvc_http.wiring.diagnostics import authorities, certificate_advice, in_thread
 
+#: The limit of each step, such as the next byte, and of the whole answer, in seconds. A server may send a byte in
+#: each step; the whole is long enough for a busy machine, and two requests fit into the limit of a check.
 _STEP_S: Final = 3.0
+_WHOLE_S: Final = 10.0
+_ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 _LONGEST: Final = 64 * 1024
 
 
@@ -46,7 +52,11 @@ class Unanswered:
 async def fetch(url: str, *, key: str = "") -> HttpAnswer | Unanswered:
     """Request a page, without redirects and proxies."""
     authorization = {"Authorization": f"Bearer {key}"} if key else {}
-    return await in_thread(lambda: _fetch(url, {"Accept": "application/json", **authorization}))
+    try:
+        async with asyncio.timeout(_WHOLE_S):
+            return await in_thread(lambda: _fetch(url, {"Accept": "application/json", **authorization}))
+    except TimeoutError:
+        return Unanswered(reason=f"no complete answer within {_WHOLE_S:g} s")
 
 
 def _fetch(url: str, headers: Mapping[str, str]) -> HttpAnswer | Unanswered:
@@ -66,4 +76,5 @@ def _fetch(url: str, headers: Mapping[str, str]) -> HttpAnswer | Unanswered:
         return Unanswered(reason=f"no answer within {_STEP_S:g} s")
     except (httpx.HTTPError, httpx.InvalidURL) as exc:
         refused = isinstance(exc, httpx.ConnectError) and "refused" in str(exc).lower()
-        return Unanswered(reason=f"{exc or type(exc).__name__}{certificate_advice(exc)}", refused=refused)
+        reason = _ERRNO.sub("", str(exc)) or type(exc).__name__
+        return Unanswered(reason=f"{reason}{certificate_advice(exc)}", refused=refused)

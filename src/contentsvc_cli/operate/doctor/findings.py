@@ -67,7 +67,7 @@ async def within(
 ) -> _T:
     """Return the result of a check; if it fails or takes too long, what ``failed`` makes of this fault.
 
-    ``advice`` is for a failure, ``if_slow`` for a timeout.
+    ``advice`` is for a failure whose message has no remedy of its own, ``if_slow`` for a timeout.
     """
     try:
         async with asyncio.timeout(limit_s):
@@ -75,7 +75,8 @@ async def within(
     except TimeoutError:
         return failed(fault(name, f"there was no answer within {limit_s:g} s", if_slow))
     except ContentServiceError as exc:
-        found = str(exc)
+        found, has_remedy, remedy = str(exc).rpartition("; ")
+        found, advice = (found, remedy) if has_remedy else (remedy, advice)
     except Exception as exc:  # noqa: BLE001  # a failing check must not stop the others
         found = f"the check failed: {type(exc).__name__}: {exc}"
     return failed(fault(name, found, advice))

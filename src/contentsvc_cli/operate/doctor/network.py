@@ -115,10 +115,8 @@ async def _unanswered(address: BindAddress, at: str, status: Unanswered) -> Find
 
 
 async def dashboard(address: BindAddress, result: ServerCheck) -> Finding:
-    # Imported on demand: the module is slow to import.
-    from contentsvc_http.dashboard.session import ROOT  # noqa: PLC0415  # Litestar comes with it
-
-    name, url = "dashboard", f"{address.url}{ROOT}"
+    # Not a constant of the dashboard: the import of its modules stops the event loop until other checks time out.
+    name, url = "dashboard", f"{address.url}/dashboard"
     if not result.answers:
         return skipped(name, f"it will be at {url} when '{serve_command(address.port)}' runs")
     page = await fetch(url)
