@@ -7,12 +7,12 @@ from typing import Final, final
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
 from contentsvc_core.content.changelog.markdown import inline, is_bare, link, masked_line, safe_url, sentence
 from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.subjects import continued
 from contentsvc_core.content.changelog.tenses import DOES
 from contentsvc_core.content.changelog.words import (
     INTERNAL_VERBS,
     VERBS,
     WORDS_WITHOUT_SPACES,
-    continued,
     names_section_abroad,
 )
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions

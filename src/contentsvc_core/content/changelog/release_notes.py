@@ -16,7 +16,7 @@ from contentsvc_core.content.changelog.markdown import (
     without_period,
 )
 from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.changelog.words import continued, imperative, with_verb
+from contentsvc_core.content.changelog.subjects import continued, imperative, with_verb
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.sections import CRITICAL, Section
