@@ -148,6 +148,8 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("Prevent XSS in the notes", "Prevent XSS in the notes"),
         ("Tell vulnerabilities from features about them", "Tell vulnerabilities from features about them"),
         ("hotfix the lamp", "Fix the lamp"),
+        ("lamp/{fog,ice}.py: shine", "**lamp/{fog,ice}.py:** Shine"),
+        ("Shine in these places:\n\n- fog", "Shine in these places"),
         ("impl Clone for Lamp", "Implement Clone for Lamp"),
     ],
 )

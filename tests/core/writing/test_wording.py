@@ -147,6 +147,7 @@ _UNTRUSTED_WORDS: Final = ("kelvin", "boil_now", "firmware", "lid", "litres", "d
         ("No longer needed lids", "No longer needed lids"),
         ("No longer closes the lid", "No longer closes the lid"),
         ("Create and use a lid", "Create and use a lid"),
+        ("Add & use LID", "Add & use LID"),
         ("Allow for lids of iron", "Allows for lids of iron"),
         ("Plug the leak", "Plugged the leak"),
         ("Silence the whistle", "Silenced the whistle"),

@@ -298,7 +298,8 @@ _CODE: Final = late(r"[`'\"]")
 
 
 def _scope(scope: str, section: Section, text: str) -> str:
-    name = ", ".join(filter(None, map(str.strip, scope.split(",")))) if "," in scope else scope.strip()
+    parts = [scope] if "{" in scope else scope.split(",")
+    name = ", ".join(filter(None, map(str.strip, parts)))
     folded = name.casefold()
     redundant = section in _NAMED_BY_SCOPE and words.SCOPES.get(folded) is section
     if not name or redundant or (section in _REDUNDANT and folded in _REDUNDANT[section]):

@@ -271,11 +271,12 @@ def conjugated(text: str, *, present: bool = False) -> str:
 
 
 def _both_verbs(two: "re.Match[str]", rest: str, *, present: bool) -> str:
-    """Return a subject with two verbs of one object; empty unless each of them alone is an imperative."""
+    """Return a subject with two verbs of one object, if they have one tense; empty: one of them is no imperative."""
     verb, _, end = conjugated(f"{two[1]} {rest}", present=present).partition(" ")
     other, _, same = conjugated(f"{two[3]} {rest}", present=present).partition(" ")
-    agree = end == same and verb.endswith("s") == other.endswith("s")
-    return f"{verb} {two[2]} {other} {end}" if agree and verb != two[1] and other != two[3] else ""
+    if end != same or verb == two[1] or other == two[3]:
+        return ""
+    return f"{verb} {two[2]} {other} {end}" if verb.endswith("s") == other.endswith("s") else two.string
 
 
 def _verb_form(first: "re.Match[str]", text: str) -> str | None:

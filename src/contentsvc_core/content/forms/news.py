@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.bodies import explanation, restates
 from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, notes_of, plain, voice_of
-from contentsvc_core.content.changelog.markdown import masked_line, safe_url, sentence, with_period
+from contentsvc_core.content.changelog.markdown import first_sentence, masked_line, safe_url, sentence, with_period
 from contentsvc_core.content.changelog.people import contributors
-from contentsvc_core.content.changelog.release_notes import first_sentence
 from contentsvc_core.content.changelog.report import Item, Part, Stage, report_of
 from contentsvc_core.content.changelog.select import Change, authors_of, importance, is_minor
 from contentsvc_core.content.changelog.subjects import continued, imperative

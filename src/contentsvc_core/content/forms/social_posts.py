@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from contentsvc_core.content.changelog.lines import plain
-from contentsvc_core.content.changelog.markdown import cut_at_word, inline, with_period
-from contentsvc_core.content.changelog.release_notes import first_sentence
+from contentsvc_core.content.changelog.markdown import cut_at_word, first_sentence, inline, with_period
 from contentsvc_core.content.changelog.report import Item
 from contentsvc_core.content.changelog.select import is_minor
 from contentsvc_core.content.forms import news as wording
