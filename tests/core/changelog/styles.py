@@ -469,6 +469,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Add minimum version check for Python 3.8", _CODE, _S.ADDED),
         ("Set minimum width on Windows 11", _CODE, _S.CHANGED),
         ("List API no longer supports whales", _CODE, _S.BREAKING),
+        ("Create a warning if the harbour is no longer supported", _CODE, _S.ADDED),
     ),
     "habits of large projects": (
         ("Bug 1234567 - Part 2: Add a lamp to the mast. r=ada,bob", _CODE, _S.ADDED),
@@ -619,6 +620,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("Cambios varios", _CODE, _S.INTERNAL),
         ("Quelques corrections mineures", _CODE, _S.INTERNAL),
         ("Fix the fog again", _CODE, _S.FIXED),
+        ("Fix a crash when masts are turned in parallel", _CODE, _S.FIXED),
         ("Fix it for real this time, I promise", _CODE, _S.INTERNAL),
         ("Some more progress", _CODE, _S.INTERNAL),
         ("Whitespace", _CODE, _S.INTERNAL),

@@ -158,9 +158,10 @@ def test_a_subject_that_only_names_a_fault_or_a_new_thing_gets_a_verb(subject: s
 
 
 def test_a_change_that_only_refers_to_an_issue_is_counted() -> None:
-    draft = draft_of("Fix #12", "Fixes issue acme/lamp#13 (#14)", "Fix the lamp of #15")
+    page = "Fix https://codehost.example/acme/lamp/issues/13"
+    draft = draft_of("Fix #12", "Fixes issue acme/lamp#13 (#14)", page, "Fix the lamp of #15")
     assert entries(draft.markdown) == ["Fix the lamp of #15"]
-    assert "Also 2 smaller changes" in draft.markdown
+    assert "Also 3 smaller changes" in draft.markdown
     reported = draft_of("Fix issue #18 (#19)\n\n* fix #18\n\nThe lamp is now dim in fog, and lit at night.\n\n* test")
     assert entries(reported.markdown) == ["The lamp is now dim in fog, and lit at night"]
     branch = ("Dim the lamp in fog", "Merge pull request #17 from ada/x\n\nFixes issue #16")

@@ -220,6 +220,7 @@ def test_a_template_that_is_not_filled_in_announces_no_breaking_change(body: str
         ("Raise the limit to 100", "src/lamp.py", False, False),
         ("No longer flickers in fog", "src/lamp.py", False, False),
         ("Remove the limit of lamps", "src/lamp.py", False, False),
+        ("Remove a loop of lamps", "src/lamp.py", False, False),
         ("Removed lamps are shown again", "src/lamp.py", False, False),
     ],
 )

@@ -67,8 +67,10 @@ BREAKING: Final = Table(r"""
     (?<!\()\b(?:require|requires|required|requiring)s? (?:at least )?<PLATFORM> ?(?:>=|v?\d|or (?:newer|later|higher))
     \bengines?\b.{0,20}\bnode\b | \bnode\b.{0,12}\bengines?\b.{0,12}\d
     (?=.*\bengines?\b)^(?:set|add|bump|change|specify|restrict|raise|update)s? .*\bin (?:the )?`?engines`?(?: field)?\b
-    \b(?:esm|es modules?|python ?3|py3)[- ]only\b | \bno longer supports?\b
-    (?=.*\blonger\b)\b(?:is|are) no longer supported\b | \bstop(?:s|ped|ping)? supporting\b | \bescalate deprecations\b
+    \b(?:esm|es modules?|python ?3|py3)[- ]only\b
+    (?=.*\blonger\b)^(?!.*\b(?:if|once|when|whether|which)\b.*\blonger\b).*\b(?:no longer supports?
+        |(?:is|are) no longer supported)\b
+    \bstop(?:s|ped|ping)? supporting\b | \bescalate deprecations\b
     \b(?:enforce|expire|finali[sz]e|execute)(?:s|d)? (?:the |all |some |old |pending |\S+ )?deprecat(?:ed|ions?)\b
     \bper deprecation (?:timeline|policy|cycle)\b | \bexpired deprecat
     (?=.*\bdeprecat)^(?:remove|removes|removed|drop|drops|dropped|delete|deletes|deleted|purge
@@ -229,8 +231,8 @@ BREAKING_IN_MAJOR: Final = Table(r"""
     \bstricter\b | \bexits? with code
     \bchange[sd]? (?:the )?(?:\S+ ){0,3}?(?:default|signature|return|type|behaviou?r|peer|order|interface|api|format
         |semantics|structure)s?\b | \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
-    \A(?:remove|drop|delete)(?:s|d|ped)?\b(?! \w+ (?:are|is|was|were)\b)(?!.* (?:extra|limit|limitation|need
-        |newline|overhead|race|restriction)s?\b)
+    \A(?:remove|drop|delete)(?:s|d|ped)?\b(?! (?:an?|another|\w+ (?:are|is|was|were))\b)(?!.* (?:extra|limit
+        |limitation|need|newline|overhead|race|restriction)s?\b)
 """)
 BREAKING_IN_STABLE: Final = Table(r"""
     \bby default\b | \bdefaults? to\b

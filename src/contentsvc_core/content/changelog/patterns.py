@@ -351,9 +351,10 @@ EMPTY: Final = Table(r"""
     FILE=_FILE, NOTHING=_any_of(_NOTHING), BEGIN=_any_of(_NOTHING, but=_OFTEN), OFTEN=_any_of(_OFTEN),
     VAGUE=_any_of("changes code fix(?:es)? improvements more stuff things? tweaks? updates"),
 )  # fmt: skip
-#: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
+#: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12", or to its page.
 REFERENCE_ALONE: Final = late(
-    r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE
+    r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?(?:[\w./-]*#\d+|https?://\S+)",
+    re.IGNORECASE,
 )
 ROBOT: Final = lines_of(r"""
     cherry[ -]picked from .* | i18n: translations?.* | auto-?generated .* | automated? (?:cherry|back).*
