@@ -74,6 +74,8 @@ def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
         ("feat[bell]: ring", "bell", "ring", ()),
         ("bell/{lid,spout}.py: ring", "bell/{lid,spout}.py", "ring", ()),
         ("bell & lid: ring", "bell & lid", "ring", ()),
+        ("Big Bell - add a ring", "Big Bell", "add a ring", ()),
+        ("Add Bell - add a ring", None, "Add Bell - add a ring", ()),
         ("ring --loud: stop", "ring --loud", "stop", ()),
         (
             "Ring the bell of the\nlighthouse at noon. It sings.\n\nMore",

@@ -264,6 +264,8 @@ def test_changes_of_several_releases_or_of_none_are_no_sentences_about_one() -> 
         ("security: patch CVE-2030-1", "Patched CVE-2030-1"),
         ("fix(deps): update ladle to v2 [security]", "Security: updated ladle to v2 (deps)"),
         ("Behebe den Absturz", "Behebe den Absturz"),
+        ("security: Sicherheitslücke im Deckel geschlossen", "Sicherheitslücke im Deckel geschlossen"),
+        ("feat!: rend le couvercle incompatible", "Rend le couvercle incompatible"),
         ("fix: Absturz der Lampe behoben", "Absturz der Lampe behoben"),
         ("Supprime la prise", "Supprime la prise"),
         ("Steckdose der Kanne entfernt", "Steckdose der Kanne entfernt"),

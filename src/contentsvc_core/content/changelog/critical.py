@@ -43,7 +43,9 @@ BREAKING: Final = Table(r"""
         |supported|required)
     ^(?:die )?(?:support|unterstützung) (?:für |von )<PLATFORM>.* (?:beendet|eingestellt|entfernt|gestrichen)
     ^(?:entfern|streich|beend|supprim|suppression|retir|retrait|abandon|élimin|elimin|quit)\S* .*\b(?:support|soporte
-        |unterstützung) (?:de |del |d'|für |para |von )<PLATFORM>\b
+        |unterstützung|prise en charge|compatibilité) (?:avec |de |del |d'|für |para |von )<PLATFORM>\b
+    \bnicht (?:länger|mehr) unterstützt\b | \b(?:n'est|ne sont) plus (?:pris\w* en charge|supporté\w*)
+    \bya no (?:es|son) compatibles?\b | \bya no se admiten?\b
     (?=.*\bdrop(?:s|ped)?\b)\bsupport\b.*(?: and|,| &) drop(?:s|ped)? v?\d+\.\d
     (?=.*\bdrop(?:s|ped)?\b)(?:\band|,|&) drop(?:s|ped)? (?:support for )?<PLATFORM> ?v?\d
     ^drop(?:s|ped)? (?:support for )?(?:all )?(?:eol|end[- ]of[- ]life|unsupported) (?:versions of )?<PLATFORM>s?\b

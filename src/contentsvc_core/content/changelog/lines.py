@@ -41,9 +41,11 @@ _FEW_WORDS: Final = 3
 
 #: Words that name a section: without them a line gets a label.
 _SECTION_WORDS: Final = {
-    Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
-    Section.SECURITY: late(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
-    Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
+    Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|in[ck]ompatib", re.IGNORECASE),
+    Section.SECURITY: late(
+        r"secur|segur|sicherh|sécur|vuln[eé]rab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE
+    ),
+    Section.DEPRECATED: late(r"deprecat|obsol|veraltet", re.IGNORECASE),
     Section.REMOVED: late(r"remov|drop|delet|no longer", re.IGNORECASE),
     Section.FIXED: late(
         rf"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b|\bbehoben\b|{WORDS_WITHOUT_SPACES[Section.FIXED]}",

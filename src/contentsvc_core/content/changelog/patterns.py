@@ -24,7 +24,8 @@ DOCUMENTATION: Final = words_of(r"""
     licen[cs]e (?:year|header|file)s? | copyright | badges? | grammar (?:fix|mistake)\w*
     wording | javadocs? | rustdoc | jsdoc | godoc | issue templates? | pr template | mkdocs | dokumentation
     (?=.*\bcomments?\b)(?:in|code|fix|update|add|missing|some|inline) comments?
-    documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles?
+    documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles? | erratas?
+    fautes? (?:de frappe|d'orthographe)
 """)
 INTERNAL: Final = Table(r"""
     appveyor | vendored | fixme | pep ?8 | ^comment(?:s|ed)? out .*
@@ -44,7 +45,7 @@ INTERNAL: Final = Table(r"""
         |comments?|assignments?|branch(?:es)?|test case)
     ^(?:merge|rebase|sync)(?:d|s|ed)? (?:(?:from|in|on|onto|to|with) )?(?:main|master|develop|upstream|trunk)\Z
     (?:internal|helper) (?:function|method|class|refactor\w*|clean-?up|type|module|util\w*)s?
-    refactor(?:s|ed|ing|ings)? | clean ?-?ups?
+    refactor\w* | refaktor\w* | pruebas (?:de|para|unitarias) | clean ?-?ups?
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | staging
     boilerplate | code ?(?:style|base|gen)
     dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | mocks? | todos?
@@ -126,6 +127,7 @@ FAULT: Final = words_of(r"""
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults? | fehler
     no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | not working
     mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer)
+    correct(?:amente|ement) | korrekt | richtig
     (?<=\w )(?<!to )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
@@ -360,6 +362,8 @@ ROBOT: Final = lines_of(r"""
     cherry[ -]picked from .* | i18n: translations?.* | auto-?generated .* | automated? (?:cherry|back).*
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
+    (?:behebe|korrigiere|corrige|correction)\w* (?:\w+ ){0,2}(?:coquilles?|erratas?|fautes? (?:de frappe|d'orthographe)
+        |rechtschreibfehler|tippfehler) | (?:rechtschreibfehler|tippfehler) (?:behoben|korrigiert)
     (?:übersetzungen|traductions|traducciones) \w+ | (?:mise à jour|ajout) des traductions
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
     import(?:ed|s)? (?:(?:latest|new|updated) )?translations?\b.* | update[sd]? (?:main|master|trunk) for .*

@@ -68,8 +68,8 @@ _ITEM_OF_LOG: Final = late(
     r"Squashed commit of the following: *(?=\S)"
     r"|; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)|[*+] (?=[^\W\d_])"
 )
-#: ``name - text``: a scope if a known verb follows.
-_DASHED: Final = late(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
+#: ``name - text``, ``Long Name - text``: a scope if a known verb follows.
+_DASHED: Final = late(r"(?P<scope>(?P<name>[\w./-]{2,40})(?: [A-Z]\w*){0,2}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
 _BREAKING_MARK: Final = late(
     r"\[!!!\] *(?=\S)|"
     r"(?:[*_]{2}|[\[(])?(?:(?:bc-)?breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
@@ -382,7 +382,7 @@ def _read_part(head: _Head) -> bool:
         head.breaking = head.breaking or match["mark"] is not None
     else:
         match = _DASHED.fullmatch(head.rest)
-        if match is None or match["verb"].casefold() not in VERBS or match["scope"].casefold() in VERBS:
+        if match is None or match["verb"].casefold() not in VERBS or match["name"].casefold() in VERBS:
             return False
     head.scope = f"{head.scope}: {match['scope']}" if head.scope else match["scope"]
     head.path, head.rest = True, match["rest"]
