@@ -134,9 +134,9 @@ _EMPTY_TAG: Final = late(
     re.IGNORECASE,
 )
 #: ``path/{name,other}: text``, ``File.ext: text``, ``name: text``, ``two words: text``, ``a, b: text``, ``a & b: x``.
-_PART: Final = r"(?:[\w@.+*/#-]|\{[\w.,*/-]{1,40}\})"
+_PART: Final = r"(?=[\w@.+*/#{-])[\w@.+*/#-]{0,60}(?:\{[\w.,*/-]{1,40}\}[\w@.+*/#-]{0,40})?"
 _PATH: Final = late(
-    rf"(?P<scope>{_PART}{{1,60}}(?:(?:, ?| & ){_PART}{{1,40}}){{0,3}}|[A-Za-z][\w-]{{1,20}} [\w-]{{1,20}})"
+    rf"(?P<scope>{_PART}(?:(?:, ?| & ){_PART}){{0,3}}|[A-Za-z][\w-]{{1,20}} [\w-]{{1,20}})"
     r"(?P<mark>!)?: +(?P<rest>\S.*)"
 )
 
@@ -191,7 +191,7 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
 def parse(message: str) -> CommitMessage:
     """Return the parts of a message. A subject without a known style is all description."""
     first_line, _, body = message[:_READ].replace("\r\n", "\n").lstrip().partition("\n")
-    first_line, body = whole_subject(first_line, body)
+    first_line, body = whole_subject(first_line, body) if body else (first_line, body)
     breaking, notes = breaking_notes(body) if body else (False, ())
     if "BREAKING" in message:
         notes = (*(footer.value for footer in footers_of(message) if footer.token in BREAKING_TOKENS), *notes)

@@ -17,6 +17,7 @@ _NAMES: Final = """
     spanish sphinx stripe terraform unicode vim zsh
 """
 _BEGIN_ENGLISH: Final = frozenset(IMPERATIVES.values())
+_IMPERATIVES: Final = {**GERUNDS, **IMPERATIVES}
 _NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
 #: A name of several words, and what only German texts have: their nouns have capitals. English texts have others.
 _NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
@@ -105,7 +106,7 @@ def imperative(text: str) -> str:
     """Return an English subject in the imperative: ``Added a lid`` and ``Adding a lid`` as ``Add a lid``."""
     if text[:4].lower() in _VERBAL_NOUN_STARTS and (named := _VERBAL_NOUNS.match(text)):
         text = f"{(named.lastgroup or '').capitalize()} {text[named.end() :]}"
-    verb = _verb_of(text.partition(" ")[0])
+    verb = _IMPERATIVES.get(text.partition(" ")[0].casefold())
     first = _FIRST_WORD.match(text) if verb else None
     if (
         not first
@@ -116,7 +117,7 @@ def imperative(text: str) -> str:
     ):
         return text
     rest = _FURTHER.sub(
-        lambda found: found["before"] + _like(found["verb"], _verb_of(found["verb"])),
+        lambda found: found["before"] + _like(found["verb"], _IMPERATIVES.get(found["verb"].casefold())),
         text[first.end() :],
     )
     return f"{_like(first[0], verb)}{rest}"
@@ -153,10 +154,6 @@ def continued(text: str, *, german: bool = False) -> str:
     if first.casefold() not in VERBS and (_NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)):
         return text
     return f"{first.lower()} {rest}"
-
-
-def _verb_of(word: str) -> str | None:
-    return IMPERATIVES.get(word.casefold()) or GERUNDS.get(word.casefold())
 
 
 def _like(written: str, verb: str | None) -> str:
