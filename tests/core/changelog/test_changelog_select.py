@@ -119,6 +119,9 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("fix: issue with the lens", "Fix issue with the lens"),
         ("Removal of the lens panel", "Remove the lens panel"),
         ("Fixing the lens", "Fix the lens"),
+        ("Enabling fog, renaming the lens", "Enable fog, rename the lens"),
+        ("Enabling fog is slow", "Enabling fog is slow"),
+        ("feat: accepts the lens", "Accept the lens"),
         ("add: lens panel", "Add lens panel"),
         ("remove: the old lens", "Remove the old lens"),
         ("add: support fog", "Support fog"),
@@ -145,6 +148,8 @@ def test_a_push_with_a_merge_is_one_entry_with_its_title_number_and_authors() ->
         ("Prevent XSS in the notes", "Prevent XSS in the notes"),
         ("Tell vulnerabilities from features about them", "Tell vulnerabilities from features about them"),
         ("hotfix the lamp", "Fix the lamp"),
+        ("lamp/{fog,ice}.py: shine", "**lamp/{fog,ice}.py:** Shine"),
+        ("Shine in these places:\n\n- fog", "Shine in these places"),
         ("impl Clone for Lamp", "Implement Clone for Lamp"),
     ],
 )
@@ -153,9 +158,10 @@ def test_a_subject_that_only_names_a_fault_or_a_new_thing_gets_a_verb(subject: s
 
 
 def test_a_change_that_only_refers_to_an_issue_is_counted() -> None:
-    draft = draft_of("Fix #12", "Fixes issue acme/lamp#13 (#14)", "Fix the lamp of #15")
+    page = "Fix https://codehost.example/acme/lamp/issues/13"
+    draft = draft_of("Fix #12", "Fixes issue acme/lamp#13 (#14)", page, "Fix the lamp of #15")
     assert entries(draft.markdown) == ["Fix the lamp of #15"]
-    assert "Also 2 smaller changes" in draft.markdown
+    assert "Also 3 smaller changes" in draft.markdown
     reported = draft_of("Fix issue #18 (#19)\n\n* fix #18\n\nThe lamp is now dim in fog, and lit at night.\n\n* test")
     assert entries(reported.markdown) == ["The lamp is now dim in fog, and lit at night"]
     branch = ("Dim the lamp in fog", "Merge pull request #17 from ada/x\n\nFixes issue #16")

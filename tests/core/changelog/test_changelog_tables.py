@@ -43,6 +43,7 @@ def test_each_text_that_a_row_matches_has_the_words_that_the_row_needs(texts: tu
 
 
 @given(st.sampled_from(TABLES), st.text(max_size=80))
+@example(patterns.EMPTY, "made changed")
 @example(patterns.INTERNAL, "te\u017ft")
 @example(patterns.INTERNAL, "L\u0130NT")
 @example(patterns.INTERNAL, "L\u0131nt")

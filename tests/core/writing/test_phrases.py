@@ -130,6 +130,13 @@ def test_headings_of_changelogs_follow_the_language_and_foreign_text_does_not() 
     assert "Report temperatures in kelvin" in markdown
 
 
+@pytest.mark.parametrize("content_type", [ContentType.CHANGELOG, ContentType.BLOG_POST, ContentType.INVESTOR_UPDATE])
+def test_only_texts_in_another_language_are_said_to_be_as_written(content_type: ContentType) -> None:
+    german, hint = brand(language="German"), PHRASEBOOKS["German"].as_written
+    assert hint not in written(content_type, "feat: der Deckel kann jetzt klingen", brand=german).markdown
+    assert hint in written(content_type, "feat: ring the bell of the lid", brand=german).markdown
+
+
 def test_a_brand_that_asks_for_plain_professional_english_changes_no_changelog() -> None:
     plain = written(ContentType.CHANGELOG, *MONTH)
     assert written(ContentType.CHANGELOG, *MONTH, brand=brand()) == plain

@@ -222,7 +222,6 @@ def test_without_a_known_address_nothing_is_linked() -> None:
             ["feat: close the lid", "fix: stop the drip", *(f"perf: boil {n} faster" for n in range(3))],
             "• Closes the lid  \n• Stopped the drip  \n• Boil 0 faster\n\nAlso included: 2 performance improvements.",
         ),
-        ([f"fix: stop the {'long ' * 40}drip"], "Also included: 1 fix."),
         (["fix: log messages"], "Fix: log messages."),
         (["fix: log messages", "fix: more logs"], "• Fix: log messages  \n• Fix: more logs"),
         ([f"fix: log {n} messages" for n in range(5)], "Also included: 5 fixes."),
@@ -252,6 +251,14 @@ def test_a_post_for_x_names_other_changes_as_far_as_they_fit_and_counts_the_rest
     assert first == "Here is what is new in kettle. Ring at noon."
     assert second.startswith(f"{expected}\n\nhttps:")
     assert _counted(markdown) <= TWEET_LIMIT
+
+
+def test_a_post_for_x_counts_one_change_only_if_it_is_grave_or_nothing_is_linked() -> None:
+    long = f"stop the {'long ' * 48}drip"
+    assert "included" not in written(_TWITTER, "feat: ring at noon", f"fix: {long}").markdown
+    assert "Also included: 1 security change." in written(_TWITTER, "feat!: ring at noon", f"security: {long}").markdown
+    made = [commit(message, host="javascript:alert(1)") for message in ("feat: ring at noon", f"fix: {long}")]
+    assert "Also included: 1 fix." in written(_TWITTER, push(*made)).markdown
 
 
 @pytest.mark.parametrize("content_type", [_LINKEDIN, _TWITTER])

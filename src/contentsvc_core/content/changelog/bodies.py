@@ -5,7 +5,14 @@ from typing import Final, final
 
 from msgspec import Struct
 
-from contentsvc_core.content.changelog.markdown import HIDDEN_ADDRESS, masked_line, sentence, with_period
+from contentsvc_core.content.changelog.markdown import (
+    HIDDEN_ADDRESS,
+    NOT_ABBREVIATED,
+    first_sentence,
+    masked_line,
+    sentence,
+    with_period,
+)
 from contentsvc_core.on_demand import late
 from contentsvc_core.text import lowered
 
@@ -36,10 +43,12 @@ _ASIDE: Final = late(
 _FENCED: Final = late(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _ITEM: Final = late(r"[ \t]*[-*+][ \t]+(?=\S)")
 _NEXT_ITEM: Final = late(r"\n[ \t]*[-*+][ \t]+")
-_SENTENCE_END: Final = late(
-    r"(?<=[.!?])(?i:(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bapprox\.)(?<!\bno\.)(?<!\bincl\.))"
-    r"[ \t]+(?=[A-Z`\"“])"
-)
+_SENTENCE_END: Final = late(rf"(?<=[.!?]){NOT_ABBREVIATED}[ \t]+(?=[A-Z`\"“])")
+#: Words with which no subject ends: its author wrapped the line. What follows is no item of a list, and no trailer.
+_GOES_ON: Final = (
+    " a", " an", " and", " as", " for", " from", " into", " of", " or", " that", " the", " to", " when", " with",
+)  # fmt: skip
+_CONTINUED: Final = late(r"(?![\w-]+: )[\w`\"'(]")
 # No explanations: trailers, references, orders to the code host, links, markup, talk about the work itself.
 _NO_EXPLANATION: Final = late(
     r"\A[\w-]+: |\A[\w-]+\([^)]*\)!?: |\A(?:close|fix|resolve)[sd]?(?:es|ed)?:? +#|\b(?:ref|refs|see) +#|#[0-9]"
@@ -76,6 +85,15 @@ _EMPTY: Final = """
     these they this those to via was were when where which while will with would you your
 """
 _EMPTY_WORDS: Final = frozenset(_EMPTY.split())
+
+
+def whole_subject(first_line: str, body: str) -> tuple[str, str]:
+    """Return a subject as one line although its author wrapped it, and the rest of the body."""
+    if not first_line.endswith(_GOES_ON) or _CONTINUED.match(body) is None:
+        return first_line, body
+    paragraph, _, rest = body.partition("\n\n")
+    subject, more = first_sentence(" ".join([first_line, *paragraph.split()]))
+    return subject, "\n\n".join(filter(None, [more, rest]))
 
 
 def explanation(text: str, subject: str = "") -> str:

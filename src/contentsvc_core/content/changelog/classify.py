@@ -30,6 +30,7 @@ from contentsvc_core.content.changelog.evidence import (
 from contentsvc_core.content.changelog.paths import NOTHING, PathClass, Touched
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import undoing
+from contentsvc_core.content.changelog.subjects import news_behind
 from contentsvc_core.content.changelog.tables import tables_of
 from contentsvc_core.content.sections import UPKEEP, Section
 from contentsvc_core.on_demand import late
@@ -110,7 +111,7 @@ def classify_news(message: CommitMessage, touched: Touched, breaks: Breaks) -> t
     """Return a message and its section; without the upkeep, if its subject names a change for users behind upkeep."""
     kind = classify(message, touched, breaks=breaks)
     is_upkeep = kind.section in UPKEEP and not (kind.sure or kind.empty)
-    if not is_upkeep or not (text := patterns.news_behind(message.description)):
+    if not is_upkeep or not (text := news_behind(message.description)):
         return message, kind
     behind = replace(message, description=text)
     news = classify(behind, touched, breaks=breaks)
@@ -271,7 +272,9 @@ def _worded(seen: Evidence) -> Kind | None:
         return _WORDED[Section.DEPRECATED]
     if section is Section.ADDED and patterns.MISSING.match(seen.text):
         return _WORDED[Section.FIXED]
-    if section is not Section.ADDED and seen.matches(patterns.PERFORMANCE):
+    # "Fix a crash when lamps are lit in parallel" makes nothing faster.
+    found = seen.matches_apart if section is Section.FIXED else seen.matches
+    if section is not Section.ADDED and found(patterns.PERFORMANCE):
         return _WORDED[Section.PERFORMANCE]
     if section is Section.REMOVED and seen.matches(patterns.LEFTOVER) and not seen.matches(patterns.FAULT):
         return _WORDED[Section.INTERNAL]

@@ -43,7 +43,9 @@ BREAKING: Final = Table(r"""
         |supported|required)
     ^(?:die )?(?:support|unterstützung) (?:für |von )<PLATFORM>.* (?:beendet|eingestellt|entfernt|gestrichen)
     ^(?:entfern|streich|beend|supprim|suppression|retir|retrait|abandon|élimin|elimin|quit)\S* .*\b(?:support|soporte
-        |unterstützung) (?:de |del |d'|für |para |von )<PLATFORM>\b
+        |unterstützung|prise en charge|compatibilité) (?:avec |de |del |d'|für |para |von )<PLATFORM>\b
+    \bnicht (?:länger|mehr) unterstützt\b | \b(?:n'est|ne sont) plus (?:pris\w* en charge|supporté\w*)
+    \bya no (?:es|son) compatibles?\b | \bya no se admiten?\b
     (?=.*\bdrop(?:s|ped)?\b)\bsupport\b.*(?: and|,| &) drop(?:s|ped)? v?\d+\.\d
     (?=.*\bdrop(?:s|ped)?\b)(?:\band|,|&) drop(?:s|ped)? (?:support for )?<PLATFORM> ?v?\d
     ^drop(?:s|ped)? (?:support for )?(?:all )?(?:eol|end[- ]of[- ]life|unsupported) (?:versions of )?<PLATFORM>s?\b
@@ -67,8 +69,10 @@ BREAKING: Final = Table(r"""
     (?<!\()\b(?:require|requires|required|requiring)s? (?:at least )?<PLATFORM> ?(?:>=|v?\d|or (?:newer|later|higher))
     \bengines?\b.{0,20}\bnode\b | \bnode\b.{0,12}\bengines?\b.{0,12}\d
     (?=.*\bengines?\b)^(?:set|add|bump|change|specify|restrict|raise|update)s? .*\bin (?:the )?`?engines`?(?: field)?\b
-    \b(?:esm|es modules?|python ?3|py3)[- ]only\b | \bno longer supports?\b
-    (?=.*\blonger\b)\b(?:is|are) no longer supported\b | \bstop(?:s|ped|ping)? supporting\b | \bescalate deprecations\b
+    \b(?:esm|es modules?|python ?3|py3)[- ]only\b
+    (?=.*\blonger\b)^(?!.*\b(?:if|once|when|whether|which)\b.*\blonger\b).*\b(?:no longer supports?
+        |(?:is|are) no longer supported)\b
+    \bstop(?:s|ped|ping)? supporting\b | \bescalate deprecations\b
     \b(?:enforce|expire|finali[sz]e|execute)(?:s|d)? (?:the |all |some |old |pending |\S+ )?deprecat(?:ed|ions?)\b
     \bper deprecation (?:timeline|policy|cycle)\b | \bexpired deprecat
     (?=.*\bdeprecat)^(?:remove|removes|removed|drop|drops|dropped|delete|deletes|deleted|purge
@@ -229,8 +233,8 @@ BREAKING_IN_MAJOR: Final = Table(r"""
     \bstricter\b | \bexits? with code
     \bchange[sd]? (?:the )?(?:\S+ ){0,3}?(?:default|signature|return|type|behaviou?r|peer|order|interface|api|format
         |semantics|structure)s?\b | \b(?:minimum|min|minimal) (?:\S+ ){0,3}?versions?\b | \bremoved(?:,| in favou?r|\Z)
-    \A(?:remove|drop|delete)(?:s|d|ped)?\b(?! \w+ (?:are|is|was|were)\b)(?!.* (?:extra|limit|limitation|need
-        |newline|overhead|race|restriction)s?\b)
+    \A(?:remove|drop|delete)(?:s|d|ped)?\b(?! (?:an?|another|\w+ (?:are|is|was|were))\b)(?!.* (?:extra|limit
+        |limitation|need|newline|overhead|race|restriction)s?\b)
 """)
 BREAKING_IN_STABLE: Final = Table(r"""
     \bby default\b | \bdefaults? to\b

@@ -5,14 +5,23 @@ from collections.abc import Iterable, Sequence
 from typing import Final, final
 
 from contentsvc_core.content.brand import BrandIdentity, ToneProfile
-from contentsvc_core.content.changelog.markdown import inline, is_bare, link, masked_line, safe_url, sentence
+from contentsvc_core.content.changelog.markdown import (
+    first_sentence,
+    inline,
+    is_bare,
+    link,
+    masked_line,
+    safe_url,
+    sentence,
+    without_period,
+)
 from contentsvc_core.content.changelog.select import Change
+from contentsvc_core.content.changelog.subjects import continued
 from contentsvc_core.content.changelog.tenses import DOES
 from contentsvc_core.content.changelog.words import (
     INTERNAL_VERBS,
     VERBS,
     WORDS_WITHOUT_SPACES,
-    continued,
     names_section_abroad,
 )
 from contentsvc_core.content.options import DEFAULT_OPTIONS, ChangelogOptions
@@ -32,9 +41,11 @@ _FEW_WORDS: Final = 3
 
 #: Words that name a section: without them a line gets a label.
 _SECTION_WORDS: Final = {
-    Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|incompatib", re.IGNORECASE),
-    Section.SECURITY: late(r"secur|vulnerab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE),
-    Section.DEPRECATED: late(r"deprecat", re.IGNORECASE),
+    Section.BREAKING: late(r"\bbreak(?:s|ing|age)?\b|in[ck]ompatib", re.IGNORECASE),
+    Section.SECURITY: late(
+        r"secur|segur|sicherh|sécur|vuln[eé]rab|\bcve-|\bghsa-|\bxss\b|csrf|injection", re.IGNORECASE
+    ),
+    Section.DEPRECATED: late(r"deprecat|obsol|veraltet", re.IGNORECASE),
     Section.REMOVED: late(r"remov|drop|delet|no longer", re.IGNORECASE),
     Section.FIXED: late(
         rf"\b(?:hot|bug)?fix(?:es|ed|ing)?\b|\bcorrect|\bresolv|\bbugs?\b|\bbehoben\b|{WORDS_WITHOUT_SPACES[Section.FIXED]}",
@@ -51,6 +62,11 @@ _SHORTER: Final = (
 _REFERENCE: Final = late(r"[;,.]? [(\[]?see (?:also )?(?=[^ ]*[\d#/])[^ ]+\Z", re.IGNORECASE)
 #: The author's remark about a change, behind a semicolon or a dash: titles have no space for it either.
 _REMARK: Final = late(r"(?<=\w)(?:;| \u2014) (?=[a-z]).*")
+#: A fault whose first word is only part of a name, or denied: "Cancel button does nothing", "Not closing in winter".
+_STATES: Final = late(
+    r"not |(?:[\w-]+ ){0,2}(?:button|icon)s? .*\b(?:does|is|was|were|\w+n't)\b|\w+ing .*\b(?:is|was|were|\w+n't)\b",
+    re.IGNORECASE,
+)
 _GERMAN: Final = PHRASEBOOKS["German"]
 _COMPANY_LIMIT: Final = 60
 _UNTECHNICAL: Final = late(r"\b(?:non|nicht|no)[- ]?(?:technical|technisch|technique|técnic)", re.IGNORECASE)
@@ -152,10 +168,13 @@ def labelled(change: Change, text: str, phrases: Phrasebook) -> str:
 def headline(change: Change, phrases: Phrasebook) -> str:
     """Return one change without a heading above: plain, with the part of the code."""
     text = plain(change.text)
-    return f"{_without_reference(labelled(change, text, phrases))}{_scope_suffix(change, text)}"
+    return f"{_briefly(labelled(change, text, phrases))}{_scope_suffix(change, text)}"
 
 
-def _without_reference(text: str) -> str:
+def _briefly(text: str) -> str:
+    """Return the first sentence of a change, without the reference at its end."""
+    first, rest = first_sentence(text)
+    text = without_period(first) if rest else text
     return _REFERENCE.sub("", text) if "see " in text.casefold() else text
 
 
@@ -169,7 +188,7 @@ def lead(change: Change, phrases: Phrasebook, *, marked: bool = True) -> str:
 
     ``marked``: with the label of a breaking or security change, and of a fault that was fixed or a thing that is gone.
     """
-    small = _without_reference(plain(continued(change.continuation, german=phrases is _GERMAN)))
+    small = _briefly(plain(continued(change.continuation, german=phrases is _GERMAN)))
     if ";" in small or "\u2014" in small:
         small = _REMARK.sub("", small)
     for pattern, instead in _SHORTER if change.section is Section.ADDED else ():
@@ -188,7 +207,7 @@ def _needs_mark(section: Section, text: str) -> bool:
     """Check that a text only names a fault, or a thing that is gone: a title would announce it."""
     first = text.partition(" ")[0].casefold()
     if section is Section.FIXED:
-        does = first in VERBS or first in INTERNAL_VERBS or first in DOES
+        does = (first in VERBS or first in INTERNAL_VERBS or first in DOES) and not _STATES.match(text)
     elif section in {Section.REMOVED, Section.DEPRECATED, Section.REVERTED}:
         does = VERBS.get(first) is section or names_section_abroad(section, text)
     else:

@@ -19,14 +19,14 @@ _ADDRESS: Final = late(
     re.IGNORECASE,
 )
 _PLAIN_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*[,:]?(?= |\Z)")
-_PERIODS: Final = frozenset(".;,\u3002\uff0e\uff1b\uff0c\u3001")
+_PERIODS: Final = frozenset(".:;,\u3002\uff0e\uff1b\uff0c\u3001")
 #: The words at the end of a cut text that say nothing without the next one: ``Add a lid and close…``.
 _HANGING: Final = late(
     r"(?<=\w)[,;:]?(?: (?:and|or|und|oder|et|ou) [^ ]{1,20}"
     r"| (?:an?|and|as|at|by|for|from|in|of|on|or|the|to|when|with|und|oder|et|ou))"
     r"(?: (?:an?|for|in|of|on|the|to|with))*\Z"
 )
-_FINAL_PERIOD: Final = late(r"(?<=[\w)`'\"”\uff09\u300d])[.;,\u3002\uff0e\uff1b\uff0c\u3001]\Z")
+_FINAL_PERIOD: Final = late(r"(?<=[\w)`'\"”\uff09\u300d])[.:;,\u3002\uff0e\uff1b\uff0c\u3001]\Z")
 _VERSION: Final = late(r"v?\d+(?:\.\d+)*\.\Z")
 
 
@@ -58,12 +58,33 @@ def cut_at_word(text: str, limit: int) -> str:
 
 
 def without_period(text: str) -> str:
-    """Return a line without the period or semicolon at its end; ``...`` and ``e.g.`` keep theirs."""
+    """Return a line without the period, colon or semicolon at its end; ``...`` and ``e.g.`` keep theirs."""
     if text[-1:] not in _PERIODS:
         return text
     last_word = text.rpartition(" ")[2]
     ends = last_word.count(".") <= 1 or _VERSION.match(last_word) is not None
     return _FINAL_PERIOD.sub("", text) if ends else text
+
+
+#: The least length of a first sentence, in characters.
+_SHORT: Final = 12
+#: Not behind an abbreviation.
+NOT_ABBREVIATED: Final = (
+    r"(?i:(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)(?<!\bcf\.)(?<!\bapprox\.)(?<!\bno\.)(?<!\bincl\.))"
+)
+#: Emoji between two sentences belong to none.
+_SENTENCE_END: Final = late(
+    rf"(?<=[\w)`'\"”][.!?]){NOT_ABBREVIATED} +(?:[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]+ +)?(?=[A-Z`\"“])"
+)
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """Return the first sentence of a line, and the rest."""
+    # Most lines are one sentence, and these tests cost less than the pattern.
+    for match in _SENTENCE_END.finditer(text) if ". " in text or "! " in text or "? " in text else ():
+        if match.start() >= _SHORT:
+            return text[: match.start()], text[match.end() :]
+    return text, ""
 
 
 #: The end of a sentence, with emoji behind it.

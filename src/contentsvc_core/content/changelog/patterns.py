@@ -24,7 +24,8 @@ DOCUMENTATION: Final = words_of(r"""
     licen[cs]e (?:year|header|file)s? | copyright | badges? | grammar (?:fix|mistake)\w*
     wording | javadocs? | rustdoc | jsdoc | godoc | issue templates? | pr template | mkdocs | dokumentation
     (?=.*\bcomments?\b)(?:in|code|fix|update|add|missing|some|inline) comments?
-    documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles?
+    documentación | documentação | документаци\w+ | tippfehler | rechtschreibfehler | coquilles? | erratas?
+    fautes? (?:de frappe|d'orthographe)
 """)
 INTERNAL: Final = Table(r"""
     appveyor | vendored | fixme | pep ?8 | ^comment(?:s|ed)? out .*
@@ -33,10 +34,10 @@ INTERNAL: Final = Table(r"""
     (?=.*\bspec\b)(?:add|adds|added|broken|failing|fix|fixes|fixed|flaky|missing|new|unit|update|updates|updated) spec
     spec (?:files?|fix(?:es)?|helpers?|suite) | ^extract(?:s|ed)? (?!.* from ).*
     pre-?commit(?:\.\w+)? | lint(?:er|ers|ing|s)? | code ?ql | dependabot | renovate | fuzz(?:er|ers|ing)? | benchmarks?
-    codecov | code coverage | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
+    codecov | code coverage | reproducers? | github actions? | gha | travis[\w.]* | circle ?ci | azure pipelines?
     gitlab-ci | jenkins\w* | flaky | mypy | pyright | flake8 | ruff | isort | pylint(?:rc)? | clippy | rustfmt | gofmt
     golangci(?:-lint)? | eslint(?:rc)? | prettier | rubocop(?: offenses?)? | phpstan | psalm | style ?ci | shellcheck
-    sonar\w* | code ?owners | editorconfig | devcontainers?
+    sonar\w* | code ?owners? | editorconfig | devcontainers?
     \.?git ?ignore(?! (?:bug|filter|glob|handl|match|pars|pattern|rule|semantic|support|syntax)\w*)
     makefile | justfile | tox(?:\.ini)? | nox | hatch | review (?:comments?|feedback|suggestions?) | code review
     (?:private|unused|unneeded|unnecessary|unneccessary|redundant|duplicate|stray|dead|wildcard) (?:\S+ )?(?:imports?
@@ -44,7 +45,7 @@ INTERNAL: Final = Table(r"""
         |comments?|assignments?|branch(?:es)?|test case)
     ^(?:merge|rebase|sync)(?:d|s|ed)? (?:(?:from|in|on|onto|to|with) )?(?:main|master|develop|upstream|trunk)\Z
     (?:internal|helper) (?:function|method|class|refactor\w*|clean-?up|type|module|util\w*)s?
-    refactor(?:s|ed|ing|ings)? | clean ?-?ups?
+    refactor\w* | refaktor\w* | pruebas (?:de|para|unitarias) | clean ?-?ups?
     release (?:process|script|workflow|checklist|template|build|pipeline|automation)s? | staging
     boilerplate | code ?(?:style|base|gen)
     dev(?:elopment)? (?:environment|setup|container|dependenc(?:y|ies)|deps|tooling) | mocks? | todos?
@@ -59,13 +60,14 @@ INTERNAL: Final = Table(r"""
     ^(?:use|uses|used|using) (?:\S+ ){1,4}(?:constants?|dataclass\w*|enums?|generics|helpers?|idioms?|macros?
         |standard library|syntax)(?:\Z| (?:for|in|of|to) .*)
     ^(?:convert|migrat|mov|port|switch|transition)(?:e|ed|es|ing|s)? (?:\S+ ){0,4}to (?:declarative setup|esbuild|flit
-        |gradle|hatch\w*|jest|meson|pdm|pnpm|poetry|pytest|rollup|setuptools\S*|swc|tsup|turborepo|uv|vite|vitest
+        |gradle|hatch\w*|jest|meson|pdm|pnpm|poetry|pyproject\S*|pytest|rollup|setuptools\S*|swc|tsup|turborepo|uv|vite|vitest
         |webpack|yarn) | ^split(?:s|ting)? .* (?:in)?to (?:\S+ ){0,2}(?:classes|crates|files|functions|modules|packages)
     ^(?:avoid|prefer|remove|replace|use)(?:s|d|ed)? .* everywhere | ^moved? .* (?:in)?to \w\S*/\S+
     ^(?:embed|move|reuse|separate|share)(?:s|d|ed)? .*logic
-    ^fix(?:es|ed)? (?:the |some |all |more |compiler )*(?:compiler? errors?|(?:deprecation |compiler )?warnings
+    ^fix(?:es|ed)? (?:the |some |all |more |compiler )*(?:compiler? errors?|(?:deprecation |compiler )?warnings?
         |formatting|indentation|types|typing|type errors?)\Z
-    ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .* | (?=.*\bcomment)(?:obsolete|old|outdated|stale) comments?
+    ^fix(?:es|ed)? (?:\S+ )?warnings (?:from|of|with) .*
+    (?=.*\bcomment)(?:incorrect|misplaced|obsolete|old|outdated|stale|wrong) comments?
     (?=.*\bind(?:ex|exes|ices)\b)^(?:add|drop|remove)(?:s|ed|ped|d)? (?:an? |the |composite |missing |unique )*
         ind(?:ex|exes|ices) (?:for|on|to) (?:\S*\ws\.\w|\S+_\w).*
     ^sort(?:s|ed)? (?:the )?(?:\S+ )?(?:dependencies|imports|includes)\Z
@@ -125,6 +127,7 @@ FAULT: Final = words_of(r"""
     panics? | deadlocks? | race conditions? | false[- ](?:positive|negative)s? | infinite loops? | segfaults? | fehler
     no longer (?:fails?|crash\w*|raises?|replaces?|breaks?|hangs?) | errors? when | missing | not working
     mismatch(?:ed|es)? | (?<!-)correct(?:ly)? | properly | should(?:n't| not| never| no longer)
+    correct(?:amente|ement) | korrekt | richtig
     (?<=\w )(?<!to )duplicated?
     (?:needless|redundant|spurious|superfluous|unnecessary) (?:\S+ )?(?:warnings?|errors?|messages?)
 """)
@@ -246,18 +249,6 @@ SUBORDINATE: Final = late(
     r"\b(?:to(?! \W?v?\d)|when|if|that|which|who|can|may|for|let|lets|make|before|after|while|not|as|instead)\b",
     re.IGNORECASE,
 )
-#: The end of a subject about tests and documents that came with the change.
-UPKEEP_TOO: Final = late(
-    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?:(?:adapt|add|adjust|bump|change|extend|fix|improve|rewrite|update)"
-    r"(?:s|e?d)? (?:[\w'-]+ ){0,3}?(?:tests?|specs?|docs?|documentation|docstrings?|workflows?|ci|change ?logs?|readme"
-    r"|dependencies|deps|lock ?files?|snapshots?)|(?:its|their) (?:own )?tests?|document(?:s|ed)? [\w`].*)\Z",
-    re.IGNORECASE,
-)
-#: Between upkeep and the change for users that came with it: "Refactor the lid and fix a crash".
-NEWS_TOO: Final = late(
-    r"(?<=[\w`)\]\"'])(?:,? (?:and|&|\+)|[;,]) (?=(?:allow|correct|enable|fix|handle|prevent|support)(?:e?s|e?d)? )",
-    re.IGNORECASE,
-)
 #: The update of a submodule from one hash to another: the hashes and the folder are of no use to readers.
 HASHES: Final = late(
     r"bump (?:\S+/)?(?P<what>\S+(?: \S+){0,2}?)(?: from \W?[0-9a-f]{7,40}\b\W?)?"
@@ -328,8 +319,8 @@ def _any_of(words: str, *, but: str = "") -> str:
 #: Subjects without information for readers, whatever they touch.
 EMPTY: Final = Table(r"""
     (?:another )?(?!\w\Z)<BEGIN>(?:[ ,&+]+<NOTHING>){0,7}\W*
-    (?!adds? quick fixes\Z)(?=.*\b(?:changes|code|fix(?:es)?|improvements|more|stuff|things?|tweaks?|updates)\b)<OFTEN>
-        (?:[ ,&+]+<NOTHING>){1,7}\W*
+    (?!adds? quick fixes\Z)(?=.*\b<VAGUE>\b)(?=.+\b<VAGUE>\b)<OFTEN>(?:[ ,&+]+<NOTHING>){1,7}\W*
+    (?:another |internal |minor |more |small |variable )*(?:comment|cosmetics?|micro-?optimi[sz]e|rename|whitespaces?)
     (?:wip|cleanup|clean up|tmp|temp|test|testing|typos?|nits?|initial commit
         |address (?:review )?(?:comments?|feedback|review)|review|feedback|address pr .*|apply suggestions.*
         |merge (?:develop|main|master|dev|trunk|next|stable|upstream)(?: .*)?|stable|sync|format|lint|fmt|bless|durr
@@ -343,12 +334,14 @@ EMPTY: Final = Table(r"""
         |(?:rebuild|regenerate|update|move|split|reorgani[sz]e)d? (?:the |some )?(?:assets|files?)
         |(?:inline|extract|move|split)(?:ed)? (?:the |a |some )?(?:class(?:es)?|functions?|helpers?|methods?|modules?)
         |(?:begin|continue|finish|start)(?:ed)? work(?:ing)? on .*|(?:experiment|prototype)s? (?:for|of|with) .*
-        |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*|undo (?:the )?(?:last|previous) commit
+        |(?:move|shuffle)d? (?:the |some )?code around
+        |(?:try|tries|trying) to (?:fix|make) (?:the )?(?:build|ci|tests?)\b.*
+        |(?:fix(?:e[sd])?|undo) (?:the )?(?:last|previous) commit
         |post[- ]release version bump|revert accidental .*|(?:(?:more|some) ){0,2}progress
         |(?:first|initial|next|rough) (?:attempt|draft|implementation|pass|try|version))\W*
     (?=.*\b(?:migrations?|upload)\b)(?:(?:add )?(?:db |database )?migrations?|add files via upload)\W*
     squashed commits?(?: of the following)?:?
-    (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files?
+    (?:merge|resolved?) (?:the |some )?(?:merge ?)?conflicts? | forg[eo]t(?:ten)? (?:a )?files? | s/[^/ ]+/[^/ ]*/g?
     fix(?:es|ed)? (?:(?:the |some )?(?:merge ?)?conflicts?
         |(?:the )?(?:merge|build|pipeline)|(?:after|from) (?:code )?review)
     (?:cr|pr|review) fix(?:es)? | bug ?fixes (?:and|&) (?:performance )?improvements
@@ -358,17 +351,22 @@ EMPTY: Final = Table(r"""
     (?:create|update|delete|rename)d? [\w./-]+\.<FILE>(?: to [\w./-]+\.<FILE>)?
 """, r"\A(?:", r")\Z",
     FILE=_FILE, NOTHING=_any_of(_NOTHING), BEGIN=_any_of(_NOTHING, but=_OFTEN), OFTEN=_any_of(_OFTEN),
+    VAGUE=_any_of("changes code fix(?:es)? improvements more stuff things? tweaks? updates"),
 )  # fmt: skip
-#: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12".
+#: Subjects that only refer to an issue: "Fix #12", "Closes issue acme/lid#12", or to its page.
 REFERENCE_ALONE: Final = late(
-    r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?[\w./-]*#\d+", re.IGNORECASE
+    r"(?:(?:address|close|fix|resolve)(?:[sd]|es|ed)? )?(?:(?:bug|issue|ticket) )?(?:[\w./-]*#\d+|https?://\S+)",
+    re.IGNORECASE,
 )
 ROBOT: Final = lines_of(r"""
     cherry[ -]picked from .* | i18n: translations?.* | auto-?generated .* | automated? (?:cherry|back).*
     (?:fix|fixes|fixed|correct)(?: (?:a|all|few|minor|more|other|remaining|small|some|various))* (?:typos?|spelling
         |grammar)\b.* | (?:minor )?(?:typo|spelling|grammar) (?:fix(?:es)?|corrections?|mistakes?)
+    (?:behebe|korrigiere|corrige|correction)\w* (?:\w+ ){0,2}(?:coquilles?|erratas?|fautes? (?:de frappe|d'orthographe)
+        |rechtschreibfehler|tippfehler) | (?:rechtschreibfehler|tippfehler) (?:behoben|korrigiert)
     (?:übersetzungen|traductions|traducciones) \w+ | (?:mise à jour|ajout) des traductions
     translated using weblate.* | translations? update from .* | new crowdin (?:updates?|translations).*
+    import(?:ed|s)? (?:(?:latest|new|updated) )?translations?\b.* | update[sd]? (?:main|master|trunk) for .*
     new translations? .* | update(?:d|s)? (?:the )?(?:\S+ ){1,3}translations?
     update(?:d|s)? (?:source file|translations?(?: files?| from \S+| \(.*| \[.*)?)\S* | apply fixes from \S+
     compile assets | (?:apply )?automat(?:ed|ic) changes? | no functional changes?(?: intended)?
@@ -376,23 +374,3 @@ ROBOT: Final = lines_of(r"""
     (?=.*\bcontributor)add .* as a contributor.* | update (?:sponsors?|contributors?|people|backers)\b.*
     \[autofix\.ci\].* | sync(?:ed|hroniz\w+)? (?:files|config|repo|labels|with template|upstream).*
 """)
-
-
-def without_upkeep(text: str) -> str:
-    """Return a subject without the tests and documents at its end that came with the change."""
-    more = _second(UPKEEP_TOO, text)
-    return text[: more.start()] if more else text
-
-
-def news_behind(text: str) -> str:
-    """Return the change for users that a subject names behind upkeep; empty: none."""
-    between = _second(NEWS_TOO, text)
-    return text[between.end() :] if between else ""
-
-
-def _second(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
-    # Most subjects have one action: looking for a second one costs more than for the sign before it.
-    if not (" and " in text or "," in text or ";" in text or " & " in text or " + " in text):
-        return None
-    found = pattern.search(text)
-    return found if found and not SUBORDINATE.search(text, 0, found.start()) else None

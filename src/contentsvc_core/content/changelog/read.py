@@ -5,7 +5,7 @@ from typing import Final, final
 
 from msgspec import Struct
 
-from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of
+from contentsvc_core.content.changelog.bodies import BREAKING_TOKENS, Footer, breaking_notes, footers_of, whole_subject
 from contentsvc_core.content.changelog.markdown import masked_line
 from contentsvc_core.content.changelog.words import (
     AREAS,
@@ -39,14 +39,12 @@ _NUMBER: Final = late(
     re.IGNORECASE,
 )
 _DIGIT_AT_END: Final = late(r"[0-9][)\]]?[.,]?\Z")
-_DIGIT_FROM_END: Final = 3
 #: The lengths of titles that a code host cuts, in characters, and the words before the cut one that say nothing alone.
 _CUT_LENGTHS: Final = range(60, 80)
 _CUT_WORD: Final = late(r"[,;:]?(?: (?:an?|and|as|at|by|for|from|in|of|on|or|the|to|when|with))* [^ ]*…\Z")
 #: The most characters between the first bracket of a reference and its sign: ``(resolved bpo-``.
 _BEFORE_SIGN: Final = 14
-#: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``#12: x``, ``!12 x``, ``Fix #12: x``,
-#: ``Follow up to #12: x``.
+#: The same at the beginning: ``Fixed #12 -- x``, ``[Fix #12] x``, ``gh-12: x``, ``!12 x``, ``Follow up to #12: x``.
 _LEADING_NUMBER: Final = late(
     r"[(\[]?(?:(?:close|fix|resolve)(?:[sd]|es|ed)?|refs?|issue|bug|feature|minor|security|pr|ticket"
     r"|follow[- ]?ups? (?:for|of|on|to))?:? ?"
@@ -70,8 +68,8 @@ _ITEM_OF_LOG: Final = late(
     r"Squashed commit of the following: *(?=\S)"
     r"|; (?=\S)|\* (?:[\w./-]+/)?(?P<file>[\w.-]+\.\w+)(?: \([^()]{1,80}\))*: (?=\S)|[*+] (?=[^\W\d_])"
 )
-#: ``name - text``: a scope if a known verb follows.
-_DASHED: Final = late(r"(?P<scope>[\w./-]{2,40}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
+#: ``name - text``, ``Long Name - text``: a scope if a known verb follows.
+_DASHED: Final = late(r"(?P<scope>(?P<name>[\w./-]{2,40})(?: [A-Z]\w*){0,2}) - (?P<rest>(?P<verb>[A-Za-z]+)\b.*)")
 _BREAKING_MARK: Final = late(
     r"\[!!!\] *(?=\S)|"
     r"(?:[*_]{2}|[\[(])?(?:(?:bc-)?breaking(?:[ -]change)?|bc[ -]break|backwards?[ -]incompatible|api[ -]break)s?"
@@ -135,9 +133,10 @@ _EMPTY_TAG: Final = late(
     r"|auto\w*|bot|robot|automated pr|copilot|codex|claude|minor|major|trivial|hotpatch|nfc|skip.*",
     re.IGNORECASE,
 )
-#: ``path/name: text``, ``File.ext: text``, ``name: text``, ``two words: text``, ``a, b: text``.
+#: ``path/{name,other}: text``, ``File.ext: text``, ``name: text``, ``two words: text``, ``a, b: text``, ``a & b: x``.
+_PART: Final = r"(?=[\w@.+*/#{-])[\w@.+*/#-]{0,60}(?:\{[\w.,*/-]{1,40}\}[\w@.+*/#-]{0,40})?"
 _PATH: Final = late(
-    r"(?P<scope>[\w@.+*/#-]{1,60}(?:, ?[\w@.+*/#-]{1,40}){0,3}|[A-Za-z][\w-]{1,20} [\w-]{1,20})"
+    rf"(?P<scope>{_PART}(?:(?:, ?| & ){_PART}){{0,3}}|[A-Za-z][\w-]{{1,20}} [\w-]{{1,20}})"
     r"(?P<mark>!)?: +(?P<rest>\S.*)"
 )
 
@@ -192,6 +191,7 @@ class CommitMessage(Struct, frozen=True, kw_only=True, gc=False):
 def parse(message: str) -> CommitMessage:
     """Return the parts of a message. A subject without a known style is all description."""
     first_line, _, body = message[:_READ].replace("\r\n", "\n").lstrip().partition("\n")
+    first_line, body = whole_subject(first_line, body) if body else (first_line, body)
     breaking, notes = breaking_notes(body) if body else (False, ())
     if "BREAKING" in message:
         notes = (*(footer.value for footer in footers_of(message) if footer.token in BREAKING_TOKENS), *notes)
@@ -244,7 +244,7 @@ def without_numbers(line: str) -> tuple[str, tuple[str, ...]]:
     """Return a line without the references at its end, and their numbers: ``text (#1) (#2)`` has ``1`` and ``2``."""
     numbers: list[str] = []
     # Most lines do not end with a reference. In other lines, the match begins near the sign.
-    while _DIGIT_AT_END.search(line, len(line) - _DIGIT_FROM_END):
+    while _DIGIT_AT_END.search(line[-3:]):
         sign_at = max(map(line.rfind, "#!-"))
         start = len(line[: max(0, sign_at - _BEFORE_SIGN)].rstrip(" ,.:-"))
         if (match := _NUMBER.search(line, start)) is None:
@@ -382,7 +382,7 @@ def _read_part(head: _Head) -> bool:
         head.breaking = head.breaking or match["mark"] is not None
     else:
         match = _DASHED.fullmatch(head.rest)
-        if match is None or match["verb"].casefold() not in VERBS or match["scope"].casefold() in VERBS:
+        if match is None or match["verb"].casefold() not in VERBS or match["name"].casefold() in VERBS:
             return False
     head.scope = f"{head.scope}: {match['scope']}" if head.scope else match["scope"]
     head.path, head.rest = True, match["rest"]
@@ -397,4 +397,4 @@ _MAY_UNDO: Final = frozenset({"rev", "rea"})
 
 def _names_a_part(scope: str) -> bool:
     first, _, second = scope.casefold().partition(" ")
-    return not second or not (first in VERBS or first in INTERNAL_VERBS)
+    return not second or second.startswith("-") or not (first in VERBS or first in INTERNAL_VERBS)

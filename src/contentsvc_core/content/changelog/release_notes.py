@@ -9,6 +9,7 @@ from attrs import mutable
 from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.markdown import (
+    first_sentence,
     mask_addresses,
     masked_line,
     sentence,
@@ -16,7 +17,7 @@ from contentsvc_core.content.changelog.markdown import (
     without_period,
 )
 from contentsvc_core.content.changelog.select import Change, reported_changes
-from contentsvc_core.content.changelog.words import continued, imperative, with_verb
+from contentsvc_core.content.changelog.subjects import continued, imperative, with_verb
 from contentsvc_core.content.options import DEFAULT_OPTIONS
 from contentsvc_core.content.phrases import PHRASEBOOKS
 from contentsvc_core.content.sections import CRITICAL, Section
@@ -195,8 +196,6 @@ _GONE: Final = late(
 _FIRST_CONTRIBUTION: Final = late(r"made (?:their|his|her) first contribution", re.IGNORECASE)
 #: No leads: addresses, tables, markup, labels with an address.
 _NO_LEAD: Final = late(r"https?:|www\.|\A[|<>=-]|full changelog", re.IGNORECASE)
-#: Emoji between two sentences belong to none.
-_SENTENCE_END: Final = late(r"(?<=[\w)`'\"”][.!?]) +(?:[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]+ +)?(?=[A-Z`\"“])")
 #: Sentences that only announce or thank: the post announces the release itself.
 _NAMED: Final = (
     r"(?:[ ,]*+(?!(?:with|which|that|where|featuring|including|bringing|for|mit|avec|con)\b)[^\s,:;]++){1,10}"
@@ -210,8 +209,6 @@ _ANNOUNCES: Final = late(
     r"|(?:(?:many|big|huge|special) )?thank(?:s| you)\b.*)\W*",
     re.IGNORECASE,
 )  # fmt: skip
-#: The least length of a first sentence, in characters.
-_SHORT: Final = 12
 
 
 @final
@@ -267,14 +264,6 @@ def plain_line(markdown: str, limit: int) -> str:
     for _ in range(2):
         text = _EMPHASIS.sub(r"\2", text)
     return masked_line(_ESCAPED.sub(r"\1", text), limit)
-
-
-def first_sentence(text: str) -> tuple[str, str]:
-    """Return the first sentence of a line, and the rest."""
-    for match in _SENTENCE_END.finditer(text):
-        if match.start() >= _SHORT:
-            return text[: match.start()], text[match.end() :]
-    return text, ""
 
 
 def _read(text: str) -> tuple[str, list[tuple[Section, list[str]]], bool]:

@@ -18,6 +18,7 @@ from contentsvc_core.content.changelog.merges import Group
 from contentsvc_core.content.changelog.people import authors
 from contentsvc_core.content.changelog.read import CommitMessage
 from contentsvc_core.content.changelog.reverts import Undoing, undoing
+from contentsvc_core.content.changelog.subjects import imperative, with_verb, without_upkeep
 from contentsvc_core.content.changelog.tables import tables_of
 from contentsvc_core.content.options import ChangelogOptions
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook
@@ -245,12 +246,10 @@ def _change(entry: Entry, kind: Kind, phrases: Phrasebook, *, shown: bool) -> Ch
     if text[:4] in {"Bump", "bump"}:
         text = patterns.HASHES.sub(r"Update \g<what>", text)
     if kind.section not in UPKEEP:
-        text = patterns.without_upkeep(text)
+        text = without_upkeep(text)
     # Upkeep that is only counted keeps its words: no post prints them.
     if undone is None and (shown or kind.section not in UPKEEP):
-        text = words.with_verb(
-            words.imperative((_is_reference(message) and _instead(message)) or text), kind.section, message.kind
-        )
+        text = with_verb(imperative((_is_reference(message) and _instead(message)) or text), kind.section, message.kind)
     # Robots mark the update of a vulnerable dependency; the section says it.
     text = text.removesuffix(" [security]")
     if text[:11] in {"Security up", "security up"} and kind.section is Section.SECURITY:
@@ -299,7 +298,8 @@ _CODE: Final = late(r"[`'\"]")
 
 
 def _scope(scope: str, section: Section, text: str) -> str:
-    name = ", ".join(filter(None, map(str.strip, scope.split(",")))) if "," in scope else scope.strip()
+    parts = [scope] if "{" in scope else scope.split(",")
+    name = ", ".join(filter(None, map(str.strip, parts)))
     folded = name.casefold()
     redundant = section in _NAMED_BY_SCOPE and words.SCOPES.get(folded) is section
     if not name or redundant or (section in _REDUNDANT and folded in _REDUNDANT[section]):

@@ -11,7 +11,7 @@ from contentsvc_core.on_demand import late
 #: Verbs of actions: posts have them in the past tense, "Added a lid".
 _PAST_VERBS: Final = """
     adapt add adjust adopt align amend apply backport centralize clarify combine configure consolidate convert
-    correct create decouple decrease deduplicate define deprecate disable downgrade eliminate enable enhance
+    correct create declare decouple decrease deduplicate define deprecate disable downgrade eliminate enable enhance
     enlarge enrich escalate expand expose extend extract finalize finish fix formalize generalize harden
     implement improve increase initialize integrate introduce localize lower migrate minimize modernize modify
     normalise normalize optimise optimize overhaul parameterize patch recreate redesign reduce refactor refine
@@ -43,7 +43,7 @@ def _present(verb: str) -> str:
 _VERB_FORMS: Final = {
     verb: f"{verb[:-1]}ied" if verb.endswith("y") else f"{verb.removesuffix('e')}ed" for verb in _PAST_VERBS.split()
 } | {verb: _present(verb) for verb in _PRESENT_VERBS.split()} | {
-    "bring": "brought", "make": "made", "rebuild": "rebuilt", "rewrite": "rewrote", "speed": "sped",
+    "bring": "brought", "make": "made", "plug": "plugged", "rebuild": "rebuilt", "rewrite": "rewrote", "speed": "sped",
 }  # fmt: skip
 #: Verbs that are often nouns, as in ``Update dialog is gone``.
 _VERB_FORMS_OR_NOUN: Final = {
@@ -53,6 +53,7 @@ _VERB_FORMS_OR_NOUN: Final = {
     "support": "added support for", "switch": "switched", "take": "takes", "update": "updated",
     "upgrade": "upgraded", "use": "uses",
 }  # fmt: skip
+_KNOWN_FORMS: Final = _VERB_FORMS | _VERB_FORMS_OR_NOUN
 #: Verbs that are mostly nouns, unless a word such as "the" follows: ``Exit code``, ``Read timeout``.
 _BEFORE_ARTICLE: Final = """
     abort access address aggregate animate annotate append archive assert associate attach attempt back balance
@@ -103,10 +104,10 @@ _GOES_ON_ANYWAY: Final = late(
 )
 #: Verbs and their prepositions, with nothing between: ``Exit with an error``, ``Copy over lids``.
 _PHRASAL: Final = {
-    "account for": "accounts", "check for": "checks", "clean up": "cleaned", "copy over": "copies",
-    "default to": "defaults", "depend on": "depends", "exit with": "exits", "fall back": "falls",
-    "flesh out": "fleshed", "guard against": "guards", "mark as": "marks", "match against": "matches",
-    "opt out": "opts", "reject with": "rejects", "rely on": "relies",
+    "account for": "accounts", "allow for": "allows", "check for": "checks", "clean up": "cleaned",
+    "copy over": "copies", "default to": "defaults", "depend on": "depends", "exit with": "exits",
+    "fall back": "falls", "flesh out": "fleshed", "guard against": "guards", "mark as": "marks",
+    "match against": "matches", "opt out": "opts", "reject with": "rejects", "rely on": "relies",
     "support min": "supports", "support minimal": "supports", "support minimum": "supports",
     "throw on": "throws", "throw when": "throws",
     "turn off": "turns", "turn on": "turns", "wait for": "waits", "warn on": "warns", "warn when": "warns",
@@ -135,26 +136,18 @@ _NAME: Final = late(
 )
 #: The adverb behind an object: ``Load lids lazily``.
 _ADVERB_LAST: Final = late(r" \w{3,}ly\Z", re.IGNORECASE)
-#: "Updating all images" is an action, too.
-_GERUND_VERBS: Final = {
-    f"{verb.removesuffix('e')}ing": verb
-    for verb, past in _VERB_FORMS.items() if past.endswith("ed") and verb != "speed"
-} | {
-    "bumping": "bump", "changing": "change", "documenting": "document", "dropping": "drop", "moving": "move",
-    "updating": "update", "upgrading": "upgrade",
+#: Gerunds of actions, by the imperative: "Updating all images" is an action, too.
+GERUNDS: Final = {f"{verb.removesuffix('e')}ing": verb for verb in _PAST_VERBS.split()} | {
+    "bumping": "bump", "changing": "change", "documenting": "document", "dropping": "drop", "making": "make",
+    "moving": "move", "switching": "switch", "updating": "update", "upgrading": "upgrade", "using": "use",
 }  # fmt: skip
-_GERUNDS: Final = {gerund: _VERB_FORMS.get(verb) or _VERB_FORMS_OR_NOUN[verb] for gerund, verb in _GERUND_VERBS.items()}
 _ARTICLE: Final = late(
     r"(?:the|an?|all|any|both|each|every|its|their|this|that|these|those|no|more|only|multiple|\d\S*"
     rf"|{_ADJECTIVE}|[^\W_]*+[_.:(`]++\w\S*|(?-i:[A-Z]\w*[a-z][A-Z]\w*))\Z",
     re.IGNORECASE,
 )
 #: First words of subjects that name the action: no label is needed.
-DOES: Final = _VERB_FORMS.keys() | _VERB_FORMS_OR_NOUN.keys() | {
-    *_VERB_FORMS.values(), *_VERB_FORMS_OR_NOUN.values(),
-} | {
-    "don't", "do", "never", "no", "stop", "use",
-}  # fmt: skip
+DOES: Final = {*_KNOWN_FORMS, *_KNOWN_FORMS.values(), "don't", "do", "never", "no"}
 #: The verb of an imperative, with an adverb before it, and the next word.
 _FIRST: Final = late(
     r"((?:(?:actually|always|automatically|consistently|correctly|directly|explicitly|finally|fully|gracefully|lazily"
@@ -162,10 +155,10 @@ _FIRST: Final = late(
     re.IGNORECASE,
 )
 #: Adverbs of behaviour: the verb behind one is in the present.
-_ADVERBS_OF_BEHAVIOUR: Final = frozenset(
-    {"always", "auto", "automatically", "consistently", "gracefully", "lazily", "only", "optionally", "recursively"}
-    | {"silently"}
-)
+_ADVERBS_OF_BEHAVIOUR: Final = frozenset({
+    "always", "auto", "automatically", "consistently", "gracefully", "lazily", "only", "optionally", "recursively",
+    "silently",
+})  # fmt: skip
 _AFTER_NOUN: Final = late(
     r"(?:for|in|of|on|with|by|at|is|are|was|were|when|after|during|has|have|does|doesn't|and|or)\Z", re.IGNORECASE
 )
@@ -224,9 +217,13 @@ _TO: Final = late(r"\bto ([A-Za-z]+)\b")
 _TO_NOUN: Final = late(r"\bto (?=(?:the|an?|all|its|their) |[`A-Z])|\binstead of ")
 #: After a comma: the object of a verb without a known form, ``, start splitting lids``.
 _ANOTHER: Final = late(r" \w+ing ")
-#: What the software no longer does.
+#: What the software no longer does. Behind "no longer", adjectives are no verbs.
 _DO_NOT: Final = late(
-    r"(?P<d>d)(?:on['\u2019]?t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= )", re.IGNORECASE
+    r"d(?:on['\u2019]?t|o not) (?P<verb>(?!(?:always|be|even|ever|have|just|\w+ly)\b)[a-z]+)(?= |\Z)"
+    r"|no longer (?P<does>(?!(?:an?|be|empty|hidden|in|new|on|open|part|private|safe|the|true)\b"
+    r"|\w*(?:ible|al|ant|ary|[^e]ed|[^v]ent|ing|[^p]ly|[^s]s|[aeiou]tic|active|public|valid)\b"
+    r"|(?!(?:dis|en)able)\w*able\b)[a-z]{2,})(?= )",
+    re.IGNORECASE,
 )
 #: Another imperative in the same subject, and the word before it.
 _AND_VERB: Final = late(
@@ -243,7 +240,8 @@ def conjugated(text: str, *, present: bool = False) -> str:
     """
     refused = _DO_NOT.match(text)
     if refused and not any(_may_be_verb(found[3].casefold()) for found in _AND_VERB.finditer(text)):
-        return f"{'N' if refused['d'] == 'D' else 'n'}o longer {_present(refused['verb'])}{text[refused.end() :]}"
+        verb = _present(refused["verb"] or refused["does"])
+        return f"{'N' if text[0].isupper() else 'n'}o longer {verb}{text[refused.end() :]}"
     if (two := _TWO_VERBS.match(text)) and (both := _both_verbs(two, text[two.end() :], present=present)):
         return both
     first = _FIRST.match(text)
@@ -268,15 +266,17 @@ def conjugated(text: str, *, present: bool = False) -> str:
     elif verb_form == "fixed" and _STATES.match(_CODE.sub("", _CLAUSE.sub("", rest))):
         return f"{first[2]}:{rest}"
     if present:
-        verb_form = _present(_GERUND_VERBS.get(first[2].casefold(), first[2].casefold()))
+        verb_form = _present(first[2].casefold())
     return f"{first[1]}{verb_form.capitalize() if first[2][0].isupper() else verb_form}{rest}"
 
 
 def _both_verbs(two: "re.Match[str]", rest: str, *, present: bool) -> str:
-    """Return a subject with two verbs of one object; empty unless each of them alone is an imperative."""
+    """Return a subject with two verbs of one object, if they have one tense; empty: one of them is no imperative."""
     verb, _, end = conjugated(f"{two[1]} {rest}", present=present).partition(" ")
     other, _, same = conjugated(f"{two[3]} {rest}", present=present).partition(" ")
-    return f"{verb} {two[2]} {other} {end}" if end == same and verb != two[1] and other != two[3] else ""
+    if end != same or verb == two[1] or other == two[3]:
+        return ""
+    return f"{verb} {two[2]} {other} {end}" if verb.endswith("s") == other.endswith("s") else two.string
 
 
 def _verb_form(first: "re.Match[str]", text: str) -> str | None:
@@ -297,7 +297,7 @@ def _verb_form(first: "re.Match[str]", text: str) -> str | None:
         return None
     if verb_form := "raised" if _RAISES_BOUND.match(text) else _VERB_FORMS.get(word):
         return verb_form
-    may_be = _VERB_FORMS_OR_NOUN.get(word) or _GERUNDS.get(word)
+    may_be = _VERB_FORMS_OR_NOUN.get(word)
     if may_be and (first[1] or not _FINITE.search(_CLAUSE.sub("", text))):
         return may_be
     if _is_rare_verb(word, text, first.end(2)) and not _FINITE.search(_CLAUSE.sub("", text)):
@@ -349,7 +349,7 @@ def _may_be_verb(word: str) -> bool:
 
 
 def _is_verb(word: str) -> bool:
-    return word.casefold() in _VERB_FORMS or word.casefold() in _VERB_FORMS_OR_NOUN
+    return word.casefold() in _KNOWN_FORMS
 
 
 def _are_imperatives(further: Sequence["re.Match[str]"], text: str) -> bool:
@@ -383,8 +383,7 @@ def _advises(found: "re.Match[str]") -> bool:
 
 def _form_of(found: "re.Match[str]") -> str:
     verb = found[3].casefold()
-    verb_form = _VERB_FORMS.get(verb) or _VERB_FORMS_OR_NOUN.get(verb)
-    return verb_form or (_VERB_FORMS_BEFORE_ARTICLE[verb] if _acts(found) else found[3])
+    return _KNOWN_FORMS.get(verb) or (_VERB_FORMS_BEFORE_ARTICLE[verb] if _acts(found) else found[3])
 
 
 def _conjugated_match(found: "re.Match[str]") -> str:

@@ -104,7 +104,8 @@ def _lead_texts(leading: Sequence[Change], budget: int, phrases: Phrasebook) -> 
         limit = _LEAD_LIMIT if leads else _FIRST_LIMIT
         text = _shortened(whole) if len(whole) > limit else whole
         size = len(text) + len(phrases.semicolon) * bool(leads)
-        fits = size <= budget and len(text) <= limit and not text.endswith("…")
+        # A breaking or a security change may be longer than others.
+        fits = size <= budget and (len(text) <= limit or change.section in CRITICAL) and not text.endswith("…")
         if fits and (not leads or not is_minor(change) or is_minor(leading[0])):
             leads[text] = change.section
             budget -= size

@@ -4,7 +4,6 @@ import re
 from collections.abc import Hashable, Mapping
 from typing import Final, TypeVar
 
-from contentsvc_core.content.changelog.critical import PLATFORM
 from contentsvc_core.content.sections import Section
 from contentsvc_core.on_demand import late
 
@@ -87,8 +86,9 @@ SCOPES: Final[Mapping[str, Section]] = _table({
         fuzz fuzzing e2e github gha workflow workflows action actions github-actions release infra internal tooling dev
         fixtures agents examples example playground storybook codeowners makefile justfile eslint prettier clippy fmt
         rustfmt mypy devcontainer nix flake gitignore travis appveyor codecov coverage scripts hack sponsors chore
-        build snapshots ecosystem contrib team maint refactor typings annotations codestyle pep8 flake8 isort pylint
-        pyright checkstyle ktlint shellcheck codespell translation translations l10n po selftests maintainers""",
+        build snapshots ecosystem contrib team maint refactor typings annotations codestyle pep8 flake8 isort nox pylint
+        pyright ruff tox checkstyle ktlint shellcheck codespell translation translations l10n po selftests
+        maintainers""",
 })  # fmt: skip
 #: Scopes of commits that only make a release.
 RELEASE_SCOPES: Final = frozenset({"release", "releng", "maven-release-plugin", "gradle release plugin"})
@@ -147,27 +147,28 @@ LAST_WORDS: Final[Mapping[str, Section]] = _table({
 })  # fmt: skip
 #: The first word of a subject, in the forms that are written.
 VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
-    Section.ADDED: """add adds added adding introduce introduces introduced implement implements implemented
-        implementing support supports supported supporting allow allows allowed allowing enable enables enabled
+    Section.ADDED: """add adds added adding introduce introduces introduced introducing implement implements implemented
+        implementing support supports supported supporting allow allows allowed allowing enable enables enabled enabling
         expose exposes exposed provide provides provided accept accepts accepted offer permit permits create creates
         created new initial teach teaches export exports exported register ship publish announce predefine predefined
         gain include includes recognize recognise let lets opt-in impl""",
-    Section.CHANGED: """change changes changed changing rename renames renamed switch switches switched switching
-        migrate migrated update updates updated updating use uses used using improve improves improved improving
-        improvements enhance enhances enhanced make makes made making replace replaces replaced set sets increase
-        increases increased reduce reduces reduced require requires required default defaults warn warns show shows
-        move moves moved define prefer prefers disable disables disabled infer report reports return returns raise
-        raises keep keeps extend extends extended hide hides limit limits lower lowers strip strips print prints
-        display displays emit emits render renders convert converts expand expands relax relaxes tighten adjust
-        adjusts adjusted apply applies unify unifies normalize normalise sort split splits merge merges turn turns
-        ignore ignores bring log logs pass passes rework reworks reworked redesign refresh revamp overhaul tweak
-        tweaks tweaked upgrade upgrades upgraded bump bumps bumped downgrade swap port ports propagate propagates
-        reuse reuses align aligns clarify clarifies clarified standardize harmonize adopt adopts load loads store
-        stores send sends open opens read reads write writes install installs run runs generate generates parse
-        parses try tries start starts narrow narrows widen stabilize stabilise promote broaden separate inline wrap
-        review polish revise rewrite rewrites rewrote mark marks copy force forces throw throws error errors trigger
-        cancel match attempt translate select highlight prefix append compute support-only configure specialize isolate
-        close disallow disallows disallowed forbid forbids follow sync better more nicer smarter tune localize""",
+    Section.CHANGED: """change changes changed changing rename renames renamed renaming switch switches switched
+        switching migrate migrated migrating update updates updated updating use uses used using improve improves
+        improved improving improvements enhance enhances enhanced make makes made making replace replaces replaced
+        replacing set sets increase increases increased reduce reduces reduced require requires required default
+        defaults warn warns show shows move moves moved define prefer prefers disable disables disabled infer report
+        reports return returns raise raises keep keeps extend extends extended hide hides limit limits lower lowers
+        strip strips print prints display displays emit emits render renders convert converts expand expands relax
+        relaxes tighten adjust adjusts adjusted apply applies unify unifies normalize normalise sort split splits
+        merge merges turn turns ignore ignores bring log logs pass passes rework reworks reworked redesign refresh
+        revamp overhaul tweak tweaks tweaked upgrade upgrades upgraded bump bumps bumped downgrade swap port ports
+        propagate propagates reuse reuses align aligns clarify clarifies clarified standardize harmonize adopt adopts
+        load loads store stores send sends open opens read reads write writes install installs run runs generate
+        generates parse parses try tries start starts narrow narrows widen stabilize stabilise promote broaden
+        separate inline wrap review polish revise rewrite rewrites rewrote mark marks copy force forces throw throws
+        error errors trigger cancel match attempt translate select highlight prefix append compute support-only
+        configure specialize isolate close disallow disallows disallowed forbid forbids follow sync better more nicer
+        smarter tune localize""",
     Section.DEPRECATED: "deprecate deprecates deprecated deprecating sunset",
     Section.REMOVED: """remove removes removed removing delete deletes deleted drop drops dropped dropping
         discontinue unship kill eliminate eliminates""",
@@ -186,20 +187,19 @@ VERBS: Final[Mapping[str, Section]] = VERBS_ABROAD | _table({
 #: Forms of verbs that begin subjects, by the imperative. Left out: forms that are often adjectives, such as
 #: ``Supported``, and nouns in the plural, such as ``Changes``.
 IMPERATIVES: Final[Mapping[str, str]] = _table({
-    "add": "added adding adds", "adjust": "adjusted adjusts", "align": "aligned aligns", "allow": "allowing allows",
-    "avoid": "avoids", "bump": "bumped bumping", "change": "changed", "clarify": "clarified clarifies",
-    "clean up": "cleanup", "convert": "converted", "correct": "corrected corrects", "create": "creates",
-    "document": "documented", "drop": "dropped drops", "enable": "enables", "enhance": "enhances",
-    "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixing fixup hotfix",
+    "accept": "accepts", "add": "added adds", "adjust": "adjusted adjusts", "align": "aligned aligns",
+    "allow": "allowing allows", "avoid": "avoids", "bump": "bumped", "change": "changed",
+    "clarify": "clarified clarifies", "clean up": "cleanup", "convert": "converted", "correct": "corrected corrects",
+    "create": "creates", "document": "documented", "drop": "dropped drops", "enable": "enables",
+    "enhance": "enhances", "ensure": "ensured ensures", "expose": "exposes", "fix": "fixed fixes fixup hotfix",
     "implement": "impl implemented implements", "improve": "improved improves", "introduce": "introduced introduces",
-    "make": "made makes", "migrate": "migrated", "move": "moved moving", "optimize": "optimized optimizes",
-    "prevent": "prevented prevents", "port": "ported", "refactor": "refactored", "remove": "removed removes removing",
-    "rename": "renamed renames", "replace": "replaced replaces replacing", "resolve": "resolved resolves",
+    "make": "made makes", "migrate": "migrated", "move": "moved", "optimize": "optimized optimizes",
+    "prevent": "prevented prevents", "port": "ported", "refactor": "refactored", "remove": "removed removes",
+    "rename": "renamed renames", "replace": "replaced replaces", "resolve": "resolved resolves",
     "restore": "restored restores", "rework": "reworked", "rewrite": "rewrote", "simplify": "simplified simplifies",
-    "silence": "silenced", "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated updating",
-    "tweak": "tweaked tweaks", "upgrade": "upgraded upgrading",
+    "silence": "silenced", "speed": "sped", "stop": "stopped", "switch": "switched", "update": "updated",
+    "tweak": "tweaked tweaks", "upgrade": "upgraded",
 })  # fmt: skip
-_BEGIN_ENGLISH: Final = frozenset(IMPERATIVES.values())
 #: Verbs whose object may be a fault, which they do not mend: "improve errors about missing files".
 IMPROVING_VERBS: Final = frozenset(_table({None: """
     emit emits enhance enhanced enhances improve improved improves improving report reports suggest suggests warn warns
@@ -217,17 +217,11 @@ INTERNAL_VERBS: Final = frozenset(_table({None: """
 NOTICED_VERBS: Final = frozenset(_table({None: """
     detect detects display displays hide hides highlight highlights recognise recognize show shows support supports
 """}))  # fmt: skip
-#: Names that begin subjects, beside platforms: they keep their capital.
-_NAMES: Final = """
-    amazon ansible apache apple azure bash celery chinese discord docker emacs english french german git google grafana
-    helm italian japanese jenkins jira jupyter kafka korean linux markdown microsoft nginx prometheus russian slack
-    spanish sphinx stripe terraform unicode vim zsh
-"""
 DOCUMENTATION_VERBS: Final = frozenset(_table({None: """
     document documented documenting documents mention mentions reword
 """}))  # fmt: skip
 #: First words of actions. Those in the list decide no section.
-_FIRST_VERBS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATION_VERBS | _table({None: """
+FIRST_VERBS: Final = (VERBS.keys() - {"error"}) | INTERNAL_VERBS | DOCUMENTATION_VERBS | _table({None: """
     ask await bind bypass declare defer delay deny distinguish drain fail forbid forward give inject invoke isolate
     leave link map mask mount omit pad populate push query redirect refuse reload resize route say scan scope shorten
     specify substitute surface swallow tell touch trim truncate unescape unlock unset unwrap wake yield
@@ -247,81 +241,12 @@ FRAGMENTS: Final[Mapping[str, Section]] = _table({
     Section.INTERNAL: "misc trivial internal contrib contributor packaging dev downstream vendor",
 })  # fmt: skip
 
-_NAME: Final = late(rf"(?:{PLATFORM}|{'|'.join(_NAMES.split())})(?:'s|[.-]\w+)?", re.IGNORECASE)
-#: A name of several words, and what only German texts have: their nouns have capitals. English texts have others.
-_NAMED_ON: Final = late(r"[A-Z][a-z]+\b(?![.(:_])")
-_GERMAN: Final = late(
-    r"\b(?:der|das|dem|und|mit|bei|von|vom|zum|zur|eine?[mnrs]?|nicht|wird|werden|ist|beim|nach|auf|im|wenn|sich|jetzt)\b"
-    r"|[äöüß]|\w(?:iert|igt|ellt|setzt)\b"
-)
-_ENGLISH: Final = late(r"\b(?:the|for|of|with|to|and|when|is|are|from|by|on|not)\b")
-#: Nouns with which new things end, maybe with a clause behind.
-_NEW_THING: Final = late(
-    r"(?:[^ ,;]+ ){0,4}?(?:ability|argument|backend|button|command|endpoint|field|filter|flag|helper|hook|integration"
-    r"|lint|method|mode|option|parameter|plugin|provider|rule|setting|shortcut|support|syntax|theme|type)s?"
-    r"(?:\Z| (?:for|from|in|of|on|that|to|which|with) .*)",
-    re.IGNORECASE,
-)
-#: The noun, unlike "Support lids".
-_SUPPORT: Final = late(r"(?:initial )?support for ", re.IGNORECASE)
-#: A fault, or the faulty thing, without a verb: "Empty value error", "Lid not closing", "Lamp colour".
-_FAULTY: Final = late(
-    r"(?:[^ ,;]+ ){0,4}?(?:bug|crash|deadlock|drain|exception|failure|flicker(?:ing)?|freeze|issue|leak|loop"
-    r"|mismatch|overflow|panic|problem|n\+1 quer(?:y|ies)|data race|race condition|regression|timeout"
-    r"|detection|handling|parsing|rendering|resolution|validation|typos?|\w*error|npe|`?\w+(?:Error|Exception)`?)"
-    r"(?:\Z| (?:after|and|at|by|during|for|from|if|in|of|on|when|while|with) .*)"
-    r"|(?:[^ ,;]+ ){1,5}?(?:getting|not)(?: being)? \w+(?:ing|ed|ble)\b.*"
-    r"|(?:[^ ,;]+ ){1,2}(?:alignment|colou?rs?|example|icons?|indentation|layout|margins?|padding|scripts?|spacing"
-    r"|styles?|tests?|tooltips?|typings?|ui|workflow)",
-    re.IGNORECASE,
-)
-#: A vulnerability without a verb: "XSS in notes".
-_VULNERABILITY: Final = late(
-    r"(?:[^ ,;]+ ){0,4}?(?:csrf|injection|open redirect|path traversal|rce|redos|ssrf|vulnerabilit(?:y|ies)|xss)"
-    r"(?:\Z| (?:at|by|for|from|in|of|on|through|via|when|while|with) .*)",
-    re.IGNORECASE,
-)
+
 _WORD: Final = late(r"[^\W_]+")
-#: Types that are the verb of their subject: "remove: the old lid".
-_VERBS_AS_TYPES: Final = frozenset({"add", "change", "deprecate", "improve", "remove"})
-_NAMED_WITHOUT_VERB: Final = {
-    Section.FIXED: ("Fix", _FAULTY),
-    Section.ADDED: ("Add", _NEW_THING),
-    Section.SECURITY: ("Fix", _VULNERABILITY),
-}
-#: Words that may be verbs or adverbs: "Turning the lens", unlike "Turning error".
-_MAY_DO: Final = late(
-    r"(?!\w+ing (?:crash|error|exception|failure|leak|panic)\b)\w{2,}(?:i[sz]e|ify|ing|ly)\b", re.IGNORECASE
-)
 #: Lower-case letters and digits, and spaces for other characters: for ASCII, this is the faster way.
 _LETTERS: Final = bytes(
     ord(chr(code).lower()) if re.match(r"[^\W_]", chr(code), re.ASCII) else 32 for code in range(256)
 )
-_FIRST_WORD: Final = late(r"[A-Za-z][a-z]+(?= (?P<next>\S+))")
-#: Nouns of actions that begin subjects, by the imperative: "Removal of the lid".
-_VERBAL_NOUNS: Final = late(
-    r"(?:(?P<improve>improvements? (?:for|in|of|on|to))|(?P<add>addition of)|(?P<deprecate>deprecation of)"
-    r"|(?P<introduce>introduction of)|(?P<remove>removal of)) ",
-    re.IGNORECASE,
-)
-_VERBAL_NOUN_STARTS: Final = frozenset({"addi", "depr", "impr", "intr", "remo"})
-#: A verb that is a noun or an adjective before such a word: "Changes to lids", unlike "Upgraded to iron".
-_NO_VERB: Final = late(
-    r"(?!(?:migrate|move|port|switch|upgrade) to\Z).* "
-    r"(?:and|are|at|by|do|does|for|from|has|have|in|is|of|on|or|to|was|were|when|with)\Z"
-)
-_SIZES: Final = late(
-    r"fixed[ -](?:amount|height|length|number|point|position|price|rate|schedule|size|width)", re.IGNORECASE
-)
-#: Another verb: "Removed lids are shown again". A clause about circumstances may have one.
-_CLAUSE: Final = late(r" (?:after|because|before|but|if|since|so|that|unless|until|when|where|which|while|who)\b.*")
-_FINITE: Final = late(
-    r"\b(?:is|are|was|were|has|have|had|does|do|did|can|cannot|will|should|must|no longer|now|fails|works|causes"
-    r"|crashes|breaks|gets|stays|remains|leads|drops|hangs|leaves|loses|produces|raises|returns|shows|throws)\b|n't\b",
-    re.IGNORECASE,
-)
-#: Further words that may be verbs of the same form.
-_FURTHER: Final = late(r"(?P<before>(?:,|;| and| &|, and) )(?P<verb>[A-Za-z][a-z]+)(?= \S)")
 
 
 def words_in(text: str) -> list[str]:
@@ -329,64 +254,6 @@ def words_in(text: str) -> list[str]:
     if text.isascii():
         return text.encode().translate(_LETTERS).decode().split()
     return _WORD.findall(text.casefold())
-
-
-def imperative(text: str) -> str:
-    """Return an English subject in the imperative: ``Added a lid`` and ``Adds a lid`` as ``Add a lid``."""
-    if text[:4].lower() in _VERBAL_NOUN_STARTS and (named := _VERBAL_NOUNS.match(text)):
-        text = f"{(named.lastgroup or '').capitalize()} {text[named.end() :]}"
-    verb = IMPERATIVES.get(text.partition(" ")[0].casefold())
-    first = _FIRST_WORD.match(text) if verb else None
-    if (
-        not first
-        or not verb
-        or _NO_VERB.match(f"{verb} {first['next']}")
-        or _SIZES.match(text)
-        or _FINITE.search(_CLAUSE.sub("", text[first.end() :]))
-    ):
-        return text
-    rest = _FURTHER.sub(
-        lambda found: found["before"] + _like(found["verb"], IMPERATIVES.get(found["verb"].casefold())),
-        text[first.end() :],
-    )
-    return f"{_like(first[0], verb)}{rest}"
-
-
-def with_verb(text: str, section: Section, kind: str = "") -> str:
-    """Add a verb to a fix or a new thing that is only named: ``Empty value error`` is ``Fix empty value error``.
-
-    ``kind`` is the type of the subject; it may be the verb.
-    """
-    if section not in _NAMED_WITHOUT_VERB and kind not in _VERBS_AS_TYPES:
-        return text
-    first = text.partition(" ")[0].casefold()
-    begins = first in _FIRST_VERBS
-    if kind in _VERBS_AS_TYPES:
-        return text if begins or _MAY_DO.match(text) else f"{kind.capitalize()} {continued(text)}"
-    verb, named = _NAMED_WITHOUT_VERB[section]
-    begins = begins and not (first in {"initial", "support"} and _SUPPORT.match(text))
-    if begins or _MAY_DO.match(text) or not named.fullmatch(text):
-        return text
-    return text if _FINITE.search(_CLAUSE.sub("", text)) or _GERMAN.search(text) else f"{verb} {continued(text)}"
-
-
-def continued(text: str, *, german: bool = False) -> str:
-    """Return a text without the capital of its first word, unless that may be a name or a German noun.
-
-    ``german``: in a German post, only the words of English texts are certainly no nouns.
-    """
-    first, _, rest = text.partition(" ")
-    if first.islower() or not rest or not (first[1:].islower() or first == "A"):
-        return text
-    if german and (_GERMAN.search(rest) or not (first.casefold() in _BEGIN_ENGLISH or _ENGLISH.search(rest))):
-        return text
-    if first.casefold() not in VERBS and (_NAME.fullmatch(first) or _NAMED_ON.match(rest) or _GERMAN.search(rest)):
-        return text
-    return f"{first.lower()} {rest}"
-
-
-def _like(written: str, verb: str | None) -> str:
-    return written if verb is None else verb.capitalize() if written[0].isupper() else verb
 
 
 def names_section_abroad(section: Section, text: str) -> bool:

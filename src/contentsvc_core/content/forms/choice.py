@@ -15,7 +15,7 @@ from contentsvc_core.content.changelog.writer import write_changelog
 from contentsvc_core.content.forms.long_posts import write_blog_post, write_investor_update
 from contentsvc_core.content.forms.news import News, news_of
 from contentsvc_core.content.forms.social_posts import write_linkedin_post, write_twitter_post
-from contentsvc_core.content.phrases import ENGLISH, PHRASEBOOKS, language_of
+from contentsvc_core.content.phrases import ENGLISH, language_in, language_of
 from contentsvc_core.content.posts import PLAIN_TYPES, ContentType
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import NOTHING_TO_REPORT, Brief, Draft, Silence
@@ -57,7 +57,7 @@ def _silence(news: News, brief: Brief, *, translates: bool) -> str | None:
         steps = content_type is ContentType.BLOG_POST and brief.release and upgrade_steps(brief.release)
         return None if steps else _reason(brief, news.parts, name)
     if content_type in PLAIN_TYPES and not translates:
-        language = next(name for name, book in PHRASEBOOKS.items() if book is news.voice.phrases)
+        language = language_in(news.voice.phrases)
         texts = (news.lead, *(item.change.text for item in news.items))
         if (spoken := language_of(texts, language)) != language:
             return f"{name} in {language} needs a language model: the changes are described in {spoken}"

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from contentsvc_core.content.changelog.bodies import explanation, restates
 from contentsvc_core.content.changelog.lines import Voice, bounded, labelled, notes_of, plain, voice_of
-from contentsvc_core.content.changelog.markdown import masked_line, safe_url, sentence, with_period
+from contentsvc_core.content.changelog.markdown import first_sentence, masked_line, safe_url, sentence, with_period
 from contentsvc_core.content.changelog.people import contributors
-from contentsvc_core.content.changelog.release_notes import first_sentence
 from contentsvc_core.content.changelog.report import Item, Part, Stage, report_of
 from contentsvc_core.content.changelog.select import Change, authors_of, importance, is_minor
+from contentsvc_core.content.changelog.subjects import continued, imperative
 from contentsvc_core.content.changelog.tenses import conjugated
 from contentsvc_core.content.changelog.titles import (
     counted,
@@ -26,7 +26,7 @@ from contentsvc_core.content.changelog.titles import (
     released_name,
     title_of,
 )
-from contentsvc_core.content.changelog.words import VERBS, continued, imperative
+from contentsvc_core.content.changelog.words import VERBS
 from contentsvc_core.content.phrases import ENGLISH, Phrasebook, is_foreign
 from contentsvc_core.content.sections import CRITICAL, UPKEEP, Section
 from contentsvc_core.content.windows import LookbackWindow

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from contentsvc_core.content.changelog.lines import plain
-from contentsvc_core.content.changelog.markdown import cut_at_word, inline, with_period
-from contentsvc_core.content.changelog.release_notes import first_sentence
+from contentsvc_core.content.changelog.markdown import cut_at_word, first_sentence, inline, with_period
 from contentsvc_core.content.changelog.report import Item
 from contentsvc_core.content.changelog.select import is_minor
 from contentsvc_core.content.forms import news as wording
 from contentsvc_core.content.forms.news import News
-from contentsvc_core.content.sections import Section
+from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import storable
 
@@ -184,7 +183,10 @@ def _more(news: News, mentioned: list[Item], budget: int) -> tuple[list[list[str
     for count, in_list in lists + sentences:
         # What readers act on comes first, whichever is chosen.
         shown = sorted(named[:count], key=lambda item: item.change.section is not Section.BREAKING)
-        counts = list(map(inactive, wording.also(news, [*mentioned, *named[:count]])))
+        rest = [item for item in others if item not in named[:count]]
+        # Behind a link to all of them, the number of one says nothing.
+        alone = len(rest) == 1 and rest[0].change.section not in CRITICAL and wording.page(news) is not None
+        counts = [] if alone else list(map(inactive, wording.also(news, [*mentioned, *named[:count]])))
         for blocks in _arranged(shown, counts, news, in_list=in_list, also=bool(mentioned)):
             if blocks and weight(_GAP.join(map("\n".join, blocks))) <= budget:
                 return blocks, named[:count]

@@ -234,6 +234,11 @@ def phrases_in(language: str | None) -> Phrasebook:
     return next((PHRASEBOOKS[name] for name, asked in _NAMES.items() if match and match[0] in asked), ENGLISH)
 
 
+def language_in(phrases: Phrasebook) -> str:
+    """Return the English name of the language of phrases."""
+    return next(name for name, book in PHRASEBOOKS.items() if book is phrases)
+
+
 def language_of(texts: Iterable[str], asked: str) -> str:
     """Return the language of most texts, English in case of doubt; ``asked`` is the language of the post.
 
@@ -261,6 +266,7 @@ def language_of(texts: Iterable[str], asked: str) -> str:
 
 def is_foreign(texts: Sequence[str], phrases: Phrasebook) -> bool:
     """Check whether texts of commits may be in another language than the phrases."""
-    if phrases is not ENGLISH:
-        return bool(texts)
-    return not all(map(str.isascii, texts)) and language_of(texts, "English") != "English"
+    if not texts or (phrases is ENGLISH and all(map(str.isascii, texts))):
+        return False
+    language = language_in(phrases)
+    return language_of(texts, language) != language
