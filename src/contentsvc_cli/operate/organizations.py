@@ -14,6 +14,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 
 _DAYS: Final = click.Choice([str(days) for days in RETENTION_DAYS])
 _PLAN: Final = "Plan; sets how long webhook logs are kept."
+_DELETED: Final = "The server deletes older entries within an hour. Only on the machine of the service."
 
 
 @click.group()
@@ -79,7 +80,7 @@ def show_organization(organization: str) -> None:
 @organization.command()
 @ORGANIZATION
 @options(ChangeOrganization, {}, {"time_zone": {"metavar": "ZONE", "shell_complete": time_zones}})
-@click.option("--retention-days", type=_DAYS, help=f"{_PLAN} Only on the machine of the service.")
+@click.option("--retention-days", type=_DAYS, help=f"{_PLAN} {_DELETED}")
 @JSON
 def edit(organization: str, retention_days: str | None, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Change an organization. In another time zone, schedules fire at the same local times there."""
