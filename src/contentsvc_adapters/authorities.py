@@ -1,5 +1,6 @@
 """The certificate authorities that requests to code hosts, models and other servers trust."""
 
+import os
 import ssl
 
 import httpx
@@ -30,4 +31,6 @@ def certificate_advice(exc: BaseException) -> str:
     """Return what to do about a certificate that is not trusted; empty for other faults."""
     if not is_certificate_fault(exc):
         return ""
+    if os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR"):
+        return "; check that SSL_CERT_FILE or SSL_CERT_DIR names the authority of its certificate"
     return "; if your own authority issued its certificate, set SSL_CERT_FILE to its file"

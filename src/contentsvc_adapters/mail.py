@@ -36,6 +36,8 @@ _PERMANENT: Final = range(500, 600)
 _REPLY: Final = 64 * 1024
 #: Begins an encoded word (RFC 2047, section 2).
 _ENCODED: Final = "=?"
+#: The maximum length of a line with encoded words, in characters (RFC 2047, section 2).
+_LINE: Final = 76
 #: The bytes of one read from the connection: a usual reply is read at once.
 _PIECE: Final = 4096
 
@@ -59,7 +61,7 @@ class _Subject(UnstructuredHeader, BaseHeader):
     def fold(self, *, policy: Policy) -> str:
         text = str(self)
         if _ENCODED in text or not text.isascii():
-            text = Header(text, "utf-8", header_name=self.name).encode(linesep=policy.linesep)
+            text = Header(text, "utf-8", maxlinelen=_LINE, header_name=self.name).encode(linesep=policy.linesep)
         return f"{self.name}: {text}{policy.linesep}"
 
 

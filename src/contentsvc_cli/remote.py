@@ -14,6 +14,7 @@ from contentsvc_cli.servers import KEY_VARIABLE, Server
 from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
+from contentsvc_http.wiring.tls import authorities, certificate_advice
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -71,6 +72,7 @@ class Api:
             base_url=server.url,
             headers={"Authorization": f"Bearer {server.key}", "Accept": "application/json"},
             timeout=httpx.Timeout(_READ_S, connect=_CONNECT_S),
+            verify=authorities(httpx.URL(server.url).scheme),
             follow_redirects=False,
         )
 
@@ -237,6 +239,8 @@ class Api:
         reason = re.sub(r"^\[Errno -?\d+\] ", "", one_line(str(exc), _LONGEST))
         if "WRONG_VERSION_NUMBER" in reason:
             reason = "it answers without encryption: is http:// its URL?"
+        elif advice := certificate_advice(exc):
+            reason = f"{reason}{advice}"
         elif isinstance(exc, httpx.ConnectError) and is_loopback(self._client.base_url.host):
             reason = f"{reason}; run 'contentsvc serve', or check the port"
         return Unavailable(f"{self.url} cannot be reached: {reason}")

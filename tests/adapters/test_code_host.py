@@ -329,15 +329,17 @@ async def test_an_authority_of_ones_own_is_named_by_the_environment(
     tls, _ = certified(tmp_path, "localhost")
     faults: list[HostRefusal] = []
     async with await asyncio.start_server(answer, "127.0.0.1", 0, ssl=tls) as server:
-        for file in ("missing.pem", "server.pem"):
-            monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / file))
+        monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+        for file in ("", "missing.pem", "server.pem"):
+            monkeypatch.setenv("SSL_CERT_FILE", file and str(tmp_path / file))
             host = RestCodeHost(f"https://localhost:{server.sockets[0].getsockname()[1]}")
             faults.append(refused(await host.repository(REPOSITORY, token=None)))
             await host.close()
 
-    untrusted, answered = faults
+    untrusted, unloaded, answered = faults
     assert untrusted.fault is HostFault.UNREACHABLE
     assert untrusted.reason.endswith("if your own authority issued its certificate, set SSL_CERT_FILE to its file")
+    assert unloaded.reason.endswith("check that SSL_CERT_FILE or SSL_CERT_DIR names the authority of its certificate")
     assert answered.status == 404
 
 

@@ -112,6 +112,7 @@ async def test_a_subject_reads_as_it_was_written(subject: str) -> None:
     assert message["Bcc"] is None
     assert message.is_multipart()
     written = message["Subject"]
+    assert max(map(len, f"Subject: {written}".splitlines())) <= 76
     assert str(make_header(decode_header(written))) == subject
 
 

@@ -11,6 +11,7 @@ from contentsvc_core import StoreUnavailable
 from contentsvc_core.organizations import Organization
 from contentsvc_core.workflows.jobs import GenerationJobBody
 from contentsvc_http.settings import Settings
+from contentsvc_http.v1.hosted import Organizations
 
 PATH = "/v1/posts/generate"
 NO_ID = "is neither a repository id nor the id of an integration"
@@ -132,3 +133,20 @@ async def test_hosted_answers_have_the_current_name_of_the_organization() -> Non
     for name in ("Tea", "Coffee"):
         await acme("PATCH", "/v1/organization", {"name": name})
         assert (await acme("GET", "/v1/posts")).json()["organization"]["name"] == name
+
+
+async def test_the_organizations_of_running_requests_are_kept_for_their_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("contentsvc_http.v1.hosted._ORGANIZATIONS_LIMIT", 3)
+    world = ApiWorld()
+    organizations = Organizations(world.stores.directory)
+    acme, buoy, coast, dune = [(await world.caller(name)).organization for name in ("Acme", "Buoy", "Coast", "Dune")]
+    for each in (acme, buoy, coast, acme, dune):
+        await organizations.prepare(each.id)
+
+    assert [each.name for each in (acme, buoy, coast, dune) if organizations.beside({}, each.id)] == [
+        "Acme",
+        "Coast",
+        "Dune",
+    ]

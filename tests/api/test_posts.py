@@ -116,7 +116,8 @@ async def test_only_the_version_that_was_seen_is_changed(acme: Caller, post: dic
 
     for known in (now, f"W/{now}", "*"):
         refused = await acme(method, path, body, headers={"If-None-Match": known})
-        assert (refused.status_code, refused.json()) == (412, {"error": "The post has the version in If-None-Match"})
+        assert refused.status_code == 412
+        assert refused.json()["error"].startswith("The post has the version in If-None-Match: ")
 
     done = await acme(method, path, body, headers={"If-Match": f', "x" ,{now}', "If-None-Match": version})
     assert done.status_code == 200

@@ -234,9 +234,11 @@ async def test_the_name_and_the_plan_of_an_organization_change_and_raise_no_vers
     assert await directory.change(acme.id, START, name="Acme ✓", retention_days=7)
     assert await directory.organization_of(acme.id) == evolve(before, name="Acme ✓", retention_days=7)
     assert (await directory.retention_days())[acme.id] == 7
+    assert await directory.change(acme.id, START)
     assert (await acme.hook()).version == version
     assert await directory.organization_of(zenith.id) == other
     assert not await directory.change("org_unknown", START, name="Acme")
+    assert not await directory.change("org_unknown", START)
 
 
 async def test_a_house_style_is_kept_with_its_organization_and_raises_no_version(acme: Tenant) -> None:

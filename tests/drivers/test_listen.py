@@ -7,8 +7,13 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import click
+import httpx
 import pytest
 from click.testing import CliRunner
+from httpx._config import create_ssl_context
+from httpx._transports import default
+from tests.adapters.internet import certified
 from tests.drivers.commands import command, invoke
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 
@@ -162,6 +167,38 @@ def test_a_recorded_file_is_not_forwarded_further_without_a_connection(
 
     assert (done.exit_code, len(done.stdout.splitlines())) == (1, 1)
     assert done.stderr.startswith("Error: cannot connect to 127.0.0.1:")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("listen", "--from", "{url}/channel", "--to", "{url}/hook"),
+        ("send", "{file}", "--url", "{url}/api/webhooks/github/o/i/1", "--secret", SECRET, "--retries", "0"),
+        ("--server", "{url}", "post", "list"),
+    ],
+)
+def test_a_command_names_the_file_of_authorities_that_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]
+) -> None:
+    def end(text: str, *, err: bool) -> None:
+        raise click.ClickException(text if err else "")
+
+    monkeypatch.setattr("contentsvc_cli.develop.listen.say", end)
+    monkeypatch.setattr("contentsvc_cli.remote._ATTEMPTS", 1)
+    # This run shares one context between all clients: the client's own function reads the variable.
+    for module in (httpx, default):
+        monkeypatch.setattr(module, "create_ssl_context", create_ssl_context)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    monkeypatch.setenv("CONTENTSVC_API_KEY", "key")
+    file = tmp_path / "x.jsonl"
+    file.write_text('{"event":"push","delivery":"d-1","body":{"a":1}}\n')
+    with Relay() as server:
+        tls, _ = certified(tmp_path, "localhost")
+        server._server.socket = tls.wrap_socket(server._server.socket, server_side=True)  # pyright: ignore[reportPrivateUsage]
+        url = f"https://localhost:{server.port}"
+        done = CliRunner().invoke(main, [each.format(url=url, file=file) for each in arguments])
+
+    assert "check that SSL_CERT_FILE" in done.stderr
 
 
 def test_without_an_address_the_webhook_is_at_the_base_urls_port_of_this_machine(

@@ -17,7 +17,7 @@ from tests.http_server import HttpServer, ReceivedRequest, Reply
 
 from contentsvc_cli.develop.recordings import BadRecording, RecordedDelivery, line_of
 from contentsvc_cli.develop.send import provider_of, send
-from contentsvc_cli.develop.sending import DeliveryAnswer, send_recorded
+from contentsvc_cli.develop.sending import DeliveryAnswer, Unreachable, send_recorded
 from contentsvc_cli.start.sample import REPOSITORY_ID, other_kinds, sample_history
 from contentsvc_core.webhooks.decision import admit, decide
 from contentsvc_core.webhooks.delivery import Address, Belonging, Delivery, Headers, HookConfiguration, VerifiedDelivery
@@ -212,6 +212,16 @@ def test_refusals_are_not_tried_again(webhook: Webhook, tmp_path: Path, status: 
     result = _send(_write(tmp_path / "one.jsonl", _pings(1)), webhook.url, "--json")
     row = _rows(result)[0]
     assert (row["status"], row["answer"], row["error"], row["retries"]) == (status, "error", "<h1>no</h1> [2J", 0)
+
+
+async def test_a_host_that_drops_packets_ends_the_sending() -> None:
+    def silent(request: httpx.Request) -> httpx.Response:
+        message = ""
+        raise httpx.ConnectTimeout(message, request=request)
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(silent)) as client:
+        with pytest.raises(Unreachable, match=r"cannot connect to acme\.example: no answer in time"):
+            await send_recorded(_pings(2), url="http://acme.example/", secret=SECRET, client=client, retries=0)
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])

@@ -82,8 +82,8 @@ class SqlDirectory(SealedSqlStore):
     ) -> bool:
         given = {"name": name, "retention_days": retention_days, "time_zone": time_zone and time_zone.key}
         values: dict[str, object] = {column: value for column, value in given.items() if value is not None}
-        if time_zone is not None:
-            values["version"] = organizations.c.version + 1
+        # Without a field, the statement still finds out whether the organization is known.
+        values["version"] = organizations.c.version + int(time_zone is not None)
         own = update(organizations).where(organizations.c.id == organization_id)
         if not connection.execute(own.values(values)).rowcount:
             return False

@@ -104,7 +104,9 @@ async def _forward(
             _print(answer, as_json=as_json)
             refused += not answer.accepted
             if answer.is_unreachable and source is None:
-                message = f"{answer.text}; nothing after it was forwarded: start the server, and forward the file again"
+                message = (
+                    f"{answer.text}; nothing after it was forwarded: start the server or correct --to, and try again"
+                )
                 raise click.ClickException(message)
             if answer.status == _UNAUTHORIZED and not secret:
                 say(

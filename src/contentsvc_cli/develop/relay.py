@@ -12,6 +12,7 @@ from attrs import frozen
 
 from contentsvc_cli.develop.recordings import MAX_LINE
 from contentsvc_core.text import one_line
+from contentsvc_http.wiring.tls import authorities, certificate_advice
 
 #: The longest silence of a stream, in seconds: smee.io sends a comment or a ping every 30 seconds.
 _SILENCE_S: Final = 90.0
@@ -129,7 +130,8 @@ async def relayed(url: str, report: Callable[[str], None]) -> AsyncGenerator[Rel
     """Yield deliveries from a relay, without an end. Deliveries are lost while a broken connection is opened again."""
     pause = _FIRST_PAUSE_S
     timeout = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
-    async with httpx.AsyncClient(timeout=timeout, follow_redirects=False) as client:
+    verify = authorities(httpx.URL(url).scheme)
+    async with httpx.AsyncClient(timeout=timeout, verify=verify, follow_redirects=False) as client:
         while True:
             try:
                 async with client.stream("GET", url, headers={"Accept": "text/event-stream"}) as answer:
@@ -148,7 +150,7 @@ async def relayed(url: str, report: Callable[[str], None]) -> AsyncGenerator[Rel
                             yield delivery
                 fault = "the relay has closed the connection"
             except httpx.HTTPError as exc:
-                fault = one_line(str(exc), 200) or type(exc).__name__
+                fault = f"{one_line(str(exc), 200) or type(exc).__name__}{certificate_advice(exc)}"
             report(f"{fault}; connecting again in {pause:.0f} s")
             await asyncio.sleep(pause * random.uniform(0.8, 1))  # noqa: S311  # jitter, no secret
             pause = min(2 * pause, _LONGEST_PAUSE_S)

@@ -15,6 +15,7 @@ from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.text import one_line
 from contentsvc_core.values import nothing
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER, Provider
+from contentsvc_http.wiring.tls import authorities, certificate_advice
 
 #: The timeout of one delivery, in seconds, and the number of its retries.
 TIMEOUT_S: Final = 30.0
@@ -126,8 +127,9 @@ async def send_recorded(  # noqa: PLR0913  # the parameters of a sender
 
 def client_for(url: str, concurrency: int) -> httpx.AsyncClient:
     limits = httpx.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    target = httpx.URL(url)
     # A proxy from the environment cannot reach this machine's loopback.
-    return httpx.AsyncClient(limits=limits, trust_env=not is_loopback(httpx.URL(url).host))
+    return httpx.AsyncClient(limits=limits, verify=authorities(target.scheme), trust_env=not is_loopback(target.host))
 
 
 def _request(
@@ -151,9 +153,10 @@ async def send_request(
         is_unreachable = False
         try:
             response = await client.send(request)
-        except httpx.ConnectError as exc:
+        except (httpx.ConnectError, httpx.ConnectTimeout) as exc:
             status, again_s, later, is_unreachable = None, 0.0, True, True
-            kind, text = "error", f"cannot connect to {request.url.netloc.decode()}: {exc}"
+            reason = f"{str(exc) or 'no answer in time'}{certificate_advice(exc)}"
+            kind, text = "error", f"cannot connect to {request.url.netloc.decode()}: {reason}"
         except httpx.RequestError as exc:
             status, again_s, later = None, 0.0, not isinstance(exc, _NEVER)
             kind, text = "error", f"{type(exc).__name__}: {exc}".removesuffix(": ")

@@ -5,7 +5,7 @@ from msgspec import to_builtins
 
 from contentsvc_cli.terminal.completing import time_zones
 from contentsvc_cli.terminal.options import check_changes, given, options
-from contentsvc_cli.terminal.output import JSON, ORGANIZATION, hint, list_output, show, show_rows
+from contentsvc_cli.terminal.output import JSON, ORGANIZATION, fail, hint, list_output, show, show_rows
 from contentsvc_cli.wiring import Api, accepted, organization_named, with_app
 from contentsvc_core.application import Application
 from contentsvc_core.commands import read_command
@@ -14,6 +14,7 @@ from contentsvc_core.zones import DEFAULT_ZONE
 
 _DAYS: Final = click.Choice([str(days) for days in RETENTION_DAYS])
 _PLAN: Final = "Plan; sets how long webhook logs are kept."
+_DELETED: Final = "The server deletes older entries within an hour. Only on the machine of the service."
 
 
 @click.group()
@@ -79,7 +80,7 @@ def show_organization(organization: str) -> None:
 @organization.command()
 @ORGANIZATION
 @options(ChangeOrganization, {}, {"time_zone": {"metavar": "ZONE", "shell_complete": time_zones}})
-@click.option("--retention-days", type=_DAYS, help=f"{_PLAN} Only on the machine of the service.")
+@click.option("--retention-days", type=_DAYS, help=f"{_PLAN} {_DELETED}")
 @JSON
 def edit(organization: str, retention_days: str | None, **fields: Any) -> None:  # noqa: ANN401  # one for each field
     """Change an organization. In another time zone, schedules fire at the same local times there."""
@@ -92,10 +93,12 @@ def edit(organization: str, retention_days: str | None, **fields: Any) -> None: 
         return _body(accepted(await app.operator.change_organization(current, change, retention_days=days)))
 
     def remote(api: Api) -> dict[str, object]:
+        if days is not None:
+            # Clients do not choose their plan.
+            fail("--retention-days works on the machine of the service: use it there, without a server")
         return api.send("PATCH", "/v1/organization", to_builtins(change))["organization"]
 
-    # Clients do not choose their plan.
-    show(with_app(work, remote=remote if days is None else None))
+    show(with_app(work, remote=remote))
 
 
 def _body(organization: Organization) -> dict[str, object]:

@@ -49,7 +49,7 @@ def changeable(request: Request[Any, Any, Any]) -> Callable[[Post], bool]:
         if not is_wanted(post):
             return False
         if known is not None and known.match_weakly(entity_tag(post)):
-            raise Refused(412, {"error": "The post has the version in If-None-Match"})
+            raise Refused(412, {"error": "The post has the version in If-None-Match: leave out this header"})
         return True
 
     return check

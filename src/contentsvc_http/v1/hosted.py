@@ -18,7 +18,7 @@ from contentsvc_http.described import TEXT, TEXT_OR_NULL, TIME, object_of, refer
 from contentsvc_http.field_descriptions import FIELDS, described
 from contentsvc_http.v1.answers import Answers, repository_map
 
-#: Maximum number of cached organizations: a few MiB.
+#: Maximum number of organizations in memory: a few MiB, and far more than have requests at once.
 _ORGANIZATIONS_LIMIT: Final = 10_000
 #: Kinds of integrations that the hosted product has and this service lacks.
 _OTHER_KINDS: Final = ("slack", "linear")
@@ -68,9 +68,11 @@ class Organizations:
         """Read the organization before the operation: a database failure afterwards would lose the response."""
         organization = await self._directory.organization_of(organization_id)
         if organization is not None:
-            if len(self._known) >= _ORGANIZATIONS_LIMIT:
-                self._known.clear()
+            # Last: the organizations of other running requests must stay.
+            self._known.pop(organization.id, None)
             self._known[organization.id] = organization
+            if len(self._known) > _ORGANIZATIONS_LIMIT:
+                del self._known[next(iter(self._known))]
 
     def beside(self, body: Mapping[str, Any], organization_id: str) -> dict[str, Any]:
         organization = self._known.get(organization_id)

@@ -83,7 +83,7 @@ def version_routes(gate: Gate) -> list[HTTPRouteHandler]:
         "restorePostVersion",
         "Restore a version of a post",
         description="Gives the post this text again, as a new version. Its state stays.",
-        conditions=["If-Match"],
+        conditions=["If-Match", "If-None-Match"],
         headers=[TAGGED],
     )
     async def restore_post_version(

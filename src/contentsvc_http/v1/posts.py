@@ -170,7 +170,7 @@ def _changing(gate: Gate) -> list[HTTPRouteHandler]:
         "Update a post",
         description="If you change the Markdown, the HTML is rendered again. Send `If-Match` to change the post only "
         "if it is still the version you read.",
-        conditions=["If-Match"],
+        conditions=["If-Match", "If-None-Match"],
         body=shape,
         body_limit=MAX_POST_BODY,
         headers=[TAGGED],
@@ -193,7 +193,7 @@ def _changing(gate: Gate) -> list[HTTPRouteHandler]:
         "deletePost",
         "Delete a post",
         description="Send `If-Match` to delete the post only if it is still the version you read.",
-        conditions=["If-Match"],
+        conditions=["If-Match", "If-None-Match"],
     )
     async def delete_post(request: Request[Any, Any, Any], key: Caller, post_id: _Id) -> Response[PostRemovedBody]:
         accepted(await editor.remove(key.organization_id, post_id, if_=changeable(request)))

@@ -11,7 +11,6 @@ from typing import Final, final
 
 from attrs import frozen
 
-from contentsvc_adapters.authorities import authorities, certificate_advice
 from contentsvc_adapters.engine.dbos_tables import tables_version
 from contentsvc_adapters.engine.membership import engines_of
 from contentsvc_adapters.offload import in_thread
@@ -49,8 +48,6 @@ __all__ = [
     "DatabaseServer",
     "FileState",
     "Keys",
-    "authorities",
-    "certificate_advice",
     "check_known",
     "engines_of",
     "file_state",

@@ -22,6 +22,7 @@ STYLES: Final[Mapping[str, Sequence[Line]]] = {
         ("feat(beam): turn the beam by remote control (#12)", _CODE, _S.ADDED),
         ("fix(changelog): respect the output setting (#13)", _CODE, _S.FIXED),
         ("fix(config): respect the changelog.output configuration", _CODE, _S.FIXED),
+        ("Ring at the hour of\nthe tide\nBREAKING CHANGE: the bell rings twice", _CODE, _S.BREAKING),
         ("feat!: read settings from lamp.toml (#14)\n\nBREAKING CHANGE: lamp.ini is not read", _CODE, _S.BREAKING),
         (
             "feat: new storage (#15)\n\n* feat: one\n\nBREAKING CHANGE: stores are converted once\n\n* fix: two",

@@ -85,6 +85,8 @@ def test_upkeep_is_folded_and_nothing_else_is(style: str) -> None:
         ),
         ("Ring for\n- ships", None, "Ring for", ()),
         ("Ring for the\nSigned-off-by: Ada", None, "Ring for the", ()),
+        ("Ring for the\nships\n- at noon\n- at night", None, "Ring for the ships", ()),
+        ("Ring for the\nships\nSigned-off-by: Ada", None, "Ring for the ships", ()),
         ("fix/bell: ring", "bell", "ring", ()),
         ("Bug fix: ring", None, "ring", ()),
         ("+ ring", None, "ring", ()),

@@ -12,7 +12,6 @@ from rich.filesize import decimal
 from sqlalchemy.engine import make_url
 
 from contentsvc_cli.operate.doctor.findings import Finding, Findings, fault, ok, skipped, warning
-from contentsvc_core.errors import SchemaMismatch
 from contentsvc_http.settings import Settings
 from contentsvc_http.wiring.diagnostics import (
     HEAD,
@@ -126,13 +125,9 @@ async def schema(settings: Settings, database: DatabaseInspector) -> tuple[Findi
         advice = f"{OWN_TABLES}; after a restore, docs/operations.md, Backup, has the command"
         found = fault(name, f"{forbidden}: deliveries are answered with 500", advice)
         return [found], "the database role lacks permissions"
-    try:
-        current = await database.revision()
-        if is_older(current):
-            check_known(current)
-    except SchemaMismatch as exc:
-        sentence, _, advice = str(exc).partition("; ")
-        return [fault(name, sentence, advice)], "the database cannot be used"
+    current = await database.revision()
+    if is_older(current):
+        check_known(current)
     if current is not None and (encoding := (await database.server()).encoding) != "UTF8":
         sentence = f"the database has the encoding {encoding}: deliveries with other characters are refused"
         return [fault(name, sentence, _TO_UTF8)], None

@@ -117,7 +117,7 @@ class _Examination:
         if why is not None:
             return [skipped("schema", why)], why
         check = partial(database.schema, self._settings, self._database)
-        return await self._check("schema", check, lambda found: ([found], "the schema cannot be read"))
+        return await self._check("schema", check, lambda found: ([found], "the database cannot be used"))
 
     async def _behind(self, gate: "asyncio.Task[_Gate]", name: str, check: Check) -> Findings:
         _, why = await gate

@@ -8,7 +8,8 @@ from typing import Any, Final, cast, final
 import httpx
 from attrs import field, frozen
 
-from contentsvc_http.wiring.diagnostics import authorities, certificate_advice, in_thread
+from contentsvc_http.wiring.diagnostics import in_thread
+from contentsvc_http.wiring.tls import authorities, certificate_advice
 
 #: The limit of each step, such as the next byte, and of the whole answer, in seconds. A server may send a byte in
 #: each step; the whole is long enough for a busy machine, and two requests fit into the limit of a check.

@@ -1,6 +1,7 @@
 """The body of a commit message: the author's own prose, breaking changes, and trailers."""
 
 import re
+from itertools import takewhile
 from typing import Final, final
 
 from msgspec import Struct
@@ -48,7 +49,7 @@ _SENTENCE_END: Final = late(rf"(?<=[.!?]){NOT_ABBREVIATED}[ \t]+(?=[A-Z`\"“])"
 _GOES_ON: Final = (
     " a", " an", " and", " as", " for", " from", " into", " of", " or", " that", " the", " to", " when", " with",
 )  # fmt: skip
-_CONTINUED: Final = late(r"(?![\w-]+: )[\w`\"'(]")
+_CONTINUED: Final = late(r"(?![\w-]+: |BREAKING CHANGE\b)[\w`\"'(]")
 # No explanations: trailers, references, orders to the code host, links, markup, talk about the work itself.
 _NO_EXPLANATION: Final = late(
     r"\A[\w-]+: |\A[\w-]+\([^)]*\)!?: |\A(?:close|fix|resolve)[sd]?(?:es|ed)?:? +#|\b(?:ref|refs|see) +#|#[0-9]"
@@ -91,9 +92,10 @@ def whole_subject(first_line: str, body: str) -> tuple[str, str]:
     """Return a subject as one line although its author wrapped it, and the rest of the body."""
     if not first_line.endswith(_GOES_ON) or _CONTINUED.match(body) is None:
         return first_line, body
-    paragraph, _, rest = body.partition("\n\n")
-    subject, more = first_sentence(" ".join([first_line, *paragraph.split()]))
-    return subject, "\n\n".join(filter(None, [more, rest]))
+    lines = body.split("\n")
+    own = list(takewhile(_CONTINUED.match, lines))
+    subject, more = first_sentence(" ".join([first_line, *" ".join(own).split()]))
+    return subject, "\n".join([more, *lines[len(own) :]]).lstrip("\n")
 
 
 def explanation(text: str, subject: str = "") -> str:
