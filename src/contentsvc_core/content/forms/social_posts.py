@@ -47,10 +47,13 @@ _DOMAINS: Final = (
     "com|net|org|info|biz|io|co|ai|app|dev|xyz|top|site|online|shop|store|live|link|click|club|pro|tv|us|uk|eu|de|fr|es"
     "|it|nl|ru|cn|jp|kr|br|ch|at|be|se|fi|dk|cz|ly|gg|page|cloud|tech|blog|news|space|website|example"
 )
+#: A sign of a name in a domain: any but spaces and ASCII punctuation, such as a combining mark.
+_SIGN: Final = r"[^\s\x00-,./:-@\[-^`{-\x7f]"
 #: Addresses that services link, with or without a scheme.
 # Possessive, without overlapping beginnings: each character is read a fixed number of times.
 ADDRESS: Final = re.compile(
-    rf"(?<![\w+.-])[a-z][\w+.-]*+://\S*+|(?<![\w.])www\.\S*+|(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.(?:{_DOMAINS})(?![\w-])",
+    r"(?<![\w+.-])[a-z][\w+.-]*+://\S*+|(?<![\w.])www\.\S*+"
+    rf"|(?<!{_SIGN})(?<!\.){_SIGN}++(?:\.{_SIGN}++)*?\.(?:{_DOMAINS})(?![\w-])(?:\.{_SIGN}++)*+",
     re.IGNORECASE,
 )
 #: Words with a dot that the service may count as an address, e.g. ``README.md``.
