@@ -138,7 +138,8 @@ class _OnDemand(click.Group):
             raise click.ClickException(_shown(str(exc))) from exc
         except click.NoSuchOption as exc:
             raise exc if exc.possibilities else _longer(exc) from None
-        except click.UsageError:
+        except click.UsageError as exc:
+            exc.message = _shown(exc.message)
             raise
         except click.ClickException as exc:
             raise click.ClickException(_shown(exc.message)) from exc
