@@ -116,6 +116,7 @@ def test_plain_text_reads_the_same_with_and_without_a_renderer(text: str) -> Non
         ("ask @everyone, fix #12 of x@v4", "ask everyone, fix #12 of x@v4"),
         ("for #anything, A#b and $cash", "for anything, A#b and cash"),
         ("\uff20ada \uff03b", "ada b"),
+        ("@\u200beveryone, #\u200db, evil.\u2060com", "everyone, b, evil[.]com"),
     ],
 )
 def test_places_that_look_for_addresses_and_names_find_none(text: str, shown: str) -> None:

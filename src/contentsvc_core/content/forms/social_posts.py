@@ -15,6 +15,7 @@ from contentsvc_core.content.changelog.report import Item
 from contentsvc_core.content.changelog.select import is_minor
 from contentsvc_core.content.forms import news as wording
 from contentsvc_core.content.forms.news import News
+from contentsvc_core.content.plain import INVISIBLE
 from contentsvc_core.content.sections import Section
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import storable
@@ -62,6 +63,7 @@ _MENTION: Final = re.compile(
     r"(?<![\w@\uff20$])[@\uff20$]++(?=[^\W\d]|(?<!\$)\w)|(?<![\w\uff03#])[\uff03#]++(?=\w*[^\W\d])"
 )
 _PLAIN: Final = re.compile(r"[*~_]")
+_INVISIBLE: Final = re.compile(INVISIBLE)
 
 
 def write_linkedin_post(news: News) -> Draft:
@@ -212,8 +214,9 @@ def inert(text: str) -> str:
 
 def inactive(text: str) -> str:
     """Return one line of plain text in which nothing is an address, a mention or a hashtag."""
-    visible = ADDRESS.sub(lambda found: found[0].replace("://", "[:]//").replace(".", "[.]"), plain(text))
-    return _MENTION.sub("", visible)
+    # First, because the plain text of the post does not have them.
+    visible = _INVISIBLE.sub("", plain(text))
+    return _MENTION.sub("", ADDRESS.sub(lambda found: found[0].replace("://", "[:]//").replace(".", "[.]"), visible))
 
 
 def weight(text: str) -> int:
