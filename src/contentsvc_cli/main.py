@@ -139,8 +139,10 @@ class _OnDemand(click.Group):
         except click.NoSuchOption as exc:
             raise exc if exc.possibilities else _longer(exc) from None
         except click.UsageError as exc:
-            exc.message = _shown(exc.message)
-            raise
+            message = exc.format_message()
+            if (shown := _shown(message)) == message:
+                raise
+            raise click.UsageError(shown, exc.ctx) from exc
         except click.ClickException as exc:
             raise click.ClickException(_shown(exc.message)) from exc
 

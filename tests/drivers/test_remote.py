@@ -589,6 +589,20 @@ def test_of_a_server_failed_entries_are_printed_also_if_they_were_pending(script
     assert [each.query["status"] for each in scripted.requests[:3]] == ["failed", "pending", "failed,pending"]
 
 
+def test_the_state_of_an_entry_of_a_server_has_no_escapes(scripted: Scripted) -> None:
+    pages = {"pagination": {"currentPage": 1, "totalPages": 1}}
+    shown = {"title": "T", "integrationType": "github"}
+    empty = dict.fromkeys(("payload", "errorMessage", "statusCode", "referenceId"))
+    entry = {**log_entry(1, status="failed\x1b]0;pwn\x07"), **shown, **empty}
+    scripted.script = [(200, {}, json.dumps({"logs": logs, **pages})) for logs in ([entry], [])]
+    scripted.script.append((401, {}, "{}"))
+
+    printed = scripted.run("tail").stdout
+
+    assert "failed ]0;pwn" in printed
+    assert printed.replace("\n", "").isprintable()
+
+
 @pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])
 def test_a_server_opens_only_web_pages(scripted: Scripted, url: str) -> None:
     scripted.script = [(200, NO_HEADERS, json.dumps({"changelogs": [{"url": url}]}))]

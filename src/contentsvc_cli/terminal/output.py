@@ -143,6 +143,7 @@ def show(record: Mapping[str, Any]) -> None:
     if wants_json():
         click.echo(json_text(record, indent=2))
         return
+    record = {one_line(name, _CELL): value for name, value in record.items()}
     width = max(map(len, record), default=0)
     if not sys.stdout.isatty():
         for name, value in record.items():
