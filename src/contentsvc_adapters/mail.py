@@ -66,6 +66,7 @@ class _Subject(UnstructuredHeader, BaseHeader):
 
 
 _HEADERS: Final = HeaderRegistry()
+_HEADERS.map_to_type("list-id", _OneLine)
 _HEADERS.map_to_type("list-unsubscribe", _OneLine)
 _HEADERS.map_to_type("message-id", _OneLine)
 _HEADERS.map_to_type("subject", _Subject)

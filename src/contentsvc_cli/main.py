@@ -138,8 +138,11 @@ class _OnDemand(click.Group):
             raise click.ClickException(_shown(str(exc))) from exc
         except click.NoSuchOption as exc:
             raise exc if exc.possibilities else _longer(exc) from None
-        except click.UsageError:
-            raise
+        except click.UsageError as exc:
+            message = exc.format_message()
+            if (shown := _shown(message)) == message:
+                raise
+            raise click.UsageError(shown, exc.ctx) from exc
         except click.ClickException as exc:
             raise click.ClickException(_shown(exc.message)) from exc
 

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
@@ -15,6 +16,8 @@ SERVER_VARIABLE: Final = "CONTENTSVC_SERVER"
 KEY_VARIABLE: Final = "CONTENTSVC_API_KEY"
 #: Place of the variables from ``contentsvc.env`` in the context of a command.
 FOLDER_SETTINGS: Final = "contentsvc.folder_settings"
+#: The URL of a server: without a user, a query and a fragment, and one word in the commands that messages name.
+_URL: Final = re.compile(r"https?://[\w.~%:/\[\]-]+", re.IGNORECASE)
 #: The port of ``serve`` without ``--port`` and without a base URL of this machine.
 DEFAULT_PORT: Final = 8000
 #: Commands without this option use :func:`local_port`.
@@ -77,12 +80,12 @@ def checked_url(url: str) -> str:
     """Return a URL without a slash at the end; one without a host or encryption raises ``ClickException``."""
     url = url.strip().rstrip("/")
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(url if _URL.fullmatch(url) else "")
         _ = parts.port
         host = parts.hostname
     except ValueError:
         parts, host = urlsplit(""), None
-    if parts.scheme not in {"http", "https"} or not host or parts.query or parts.fragment or parts.username is not None:
+    if not host:
         message = f"'{url}' is not the URL of a server, such as https://contentsvc.example.com"
         raise click.ClickException(message)
     ctx = click.get_current_context(silent=True)

@@ -59,13 +59,14 @@ async def test_a_letter_arrives_with_both_parts_and_one_click_to_leave() -> None
 async def test_a_long_address_to_leave_stays_readable_for_mail_programs() -> None:
     url = f"https://content.acme.example/changelog/lighthouse/subscribe/leave?token={'T' * 40}"
     async with MailServer.running() as server:
-        await _sender(server).send([evolve(_LETTER, message_id="a" * 60, unsubscribe_url=url)])
+        await _sender(server).send([evolve(_LETTER, message_id="a" * 60, unsubscribe_url=url, list_label="a" * 63)])
         [mail] = server.mails
 
     # Mail programs do not decode these headers, other than the parser of the test.
     lines = mail.raw.decode().splitlines()
     assert f"List-Unsubscribe: <{url}>" in lines
     assert f"Message-ID: <{'a' * 60}@acme.example>" in lines
+    assert f"List-Id: <{'a' * 63}.changelog.acme.example>" in lines
 
 
 async def test_a_stop_ends_a_batch_after_the_current_letter_with_its_outcome() -> None:

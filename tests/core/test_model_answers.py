@@ -203,6 +203,9 @@ def test_a_title_that_is_too_long_is_cut_at_a_word() -> None:
         ("see https://h.exam", "https://h.exam"),
         ("see https://h.example/LATEX*", "https://h.example/LATEX"),
         ("thanks @grace", "@grace"),
+        ("thanks \uff20grace", "@grace"),
+        (".@grace or /@grace", "@grace"),
+        ("thanks @_grace", "@_grace"),
         ("see evil.example.", "evil.example"),
         ("see www.evil.example/x, or not", "www.evil.example/x"),
         ("write to grace@mail.evil.example", "mail.evil.example"),
@@ -232,6 +235,13 @@ def test_facts_that_the_material_lacks_are_found(text: str, fault: str | None) -
 )
 def test_a_number_up_to_the_number_of_items_is_a_count(items: int, number: str, *, is_allowed: bool) -> None:
     assert unfounded(f"{number} lamps", "\n".join(["a lamp"] * items)) == (None if is_allowed else number)
+
+
+@pytest.mark.parametrize("markdown", ["thanks @\u200bgrace", "thanks @**grace**", "thanks @`grace`"])
+def test_a_post_for_a_network_is_checked_as_the_plain_text_that_is_posted(markdown: str) -> None:
+    found = read_draft(json.dumps({"title": "T", "markdown": markdown}), ContentType.TWITTER_POST, _FACTS)
+    assert isinstance(found, UnusableDraft)
+    assert found.detail == "@grace"
 
 
 def test_a_text_that_states_more_than_its_material_is_refused_without_being_repeated() -> None:

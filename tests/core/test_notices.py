@@ -159,7 +159,9 @@ _HOSTILE: Final = st.one_of(
         st.sampled_from([
             "<!channel>", "<!here|x>", "<@U123>", "<#C1>", "@everyone", "@here", "@channel", "@all",
             "<at>all</at>", "<https://evil.example|click>", "[click](https://evil.example)",
-            "https://evil.example", "evil.example", "www.evil.example", "mailto:eve@evil.example",
+            "https://evil.example", "evil.example", "www.evil.example", "mailto:eve@evil.example", "//evil.example",
+            # Names in domains may end with a sign that is no letter.
+            "\u2764.example", "cafe\u0301.example", "\u0939\u093f\u0928\u094d\u0926\u0940.example",
             "<a href='https://evil.example'>x</a>", "<script>", "&lt;", "\\", "`", "**", "__", "||",
             "\u202e", "\u2028", "\r\nBcc: eve@evil.example", "](", "1. ", "# ", "> ", "- ", "\x00", "é",
             "z" * 5000,
@@ -175,7 +177,7 @@ def _is_dashboard_url(url: str) -> bool:
 
 def _mentions_or_links(text: str) -> bool:
     """Check whether a chat or a mail program would recognize a mention or an address in a plain text."""
-    return re.search(r"@\w|://|\w\.[^\W\d]", text) is not None
+    return re.search(rf"@\w|(?<!{JOINER})//|mailto:[^{JOINER}\s]|[^\s.]\.[^\W\d]", text, re.IGNORECASE) is not None
 
 
 @pytest.mark.parametrize("kind", sorted(_DATA))

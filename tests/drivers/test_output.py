@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from contentsvc_cli.terminal.ids import shortened
-from contentsvc_cli.terminal.output import cell, json_text, style_of
+from contentsvc_cli.terminal.output import cell, json_text, show, style_of
 from contentsvc_cli.terminal.waiting import waiting
 
 
@@ -55,10 +55,13 @@ def test_a_time_is_for_people_on_a_terminal_and_for_programs_in_a_pipe(monkeypat
     assert cell("title", at).plain == at
 
 
-def test_no_control_character_of_strangers_is_shown() -> None:
+def test_no_control_character_of_strangers_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     title = "red \x1b[31m bell \x07 c1 \x9b2J turned \u202e del \x7f"
 
     assert cell("title", title).plain == "red [31m bell c1 2J turned del"
+    # A server may name fields, too.
+    show({title: 1})
+    assert capsys.readouterr().out == "red [31m bell c1 2J turned del  1\n"
     shown = json_text({"title": title})
     assert json.loads(shown) == {"title": title}
     assert not set(shown) & set("\x1b\x07\x9b\u202e\x7f")
@@ -81,7 +84,7 @@ def shown_while_waiting(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **
     monkeypatch.setattr(sys, "stderr", stream)
     with waiting("reading", **how) as shown:
         shown.count(2, 5)
-        shown.say("reading on")
+        shown.say("reading\x1b]0;pwn\x07 on")
         for _ in range(200):
             if stream.getvalue() or not how:
                 break
@@ -93,7 +96,8 @@ def shown_while_waiting(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, **
 def test_a_slow_task_shows_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = shown_while_waiting(monkeypatch, Terminal(), patience_s=0.01)
 
-    assert "reading on" in shown
+    # The text may be from a server.
+    assert r"reading\x1b]0;pwn\x07 on" in shown
     assert "2 of 5" in shown
 
 

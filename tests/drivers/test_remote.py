@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shlex
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.http_server import HttpServer, ReceivedRequest, Reply
 from tests.server_process import Installation, ServerProcess, serving
+from tests.terminal import on_terminal
 
 from contentsvc_cli import remote
 from contentsvc_cli.main import main
@@ -272,6 +274,7 @@ def test_a_key_is_stored_for_its_owner_alone_and_used_without_a_database(machine
         ("http://contentsvc.example", "without encryption"),
         ("ftp://contentsvc.example", "is not the URL of a server"),
         ("https://user:word@contentsvc.example", "is not the URL of a server"),
+        ("https://contentsvc.example/;id", "is not the URL of a server"),
         ("http://127.0.0.1:1", "cannot be reached: Connection refused; run 'contentsvc serve', or check the port\n"),
         ("https://{server}", "cannot be reached: it answers without encryption: is http:// its URL?\n"),
     ],
@@ -587,6 +590,20 @@ def test_of_a_server_failed_entries_are_printed_also_if_they_were_pending(script
     assert [each.query["status"] for each in scripted.requests[:3]] == ["failed", "pending", "failed,pending"]
 
 
+def test_the_state_of_an_entry_of_a_server_has_no_escapes(scripted: Scripted) -> None:
+    pages = {"pagination": {"currentPage": 1, "totalPages": 1}}
+    shown = {"title": "T", "integrationType": "github"}
+    empty = dict.fromkeys(("payload", "errorMessage", "statusCode", "referenceId"))
+    entry = {**log_entry(1, status="failed\x1b]0;pwn\x07"), **shown, **empty}
+    scripted.script = [(200, {}, json.dumps({"logs": logs, **pages})) for logs in ([entry], [])]
+    scripted.script.append((401, {}, "{}"))
+
+    printed = scripted.run("tail").stdout
+
+    assert "failed ]0;pwn" in printed
+    assert printed.replace("\n", "").isprintable()
+
+
 @pytest.mark.parametrize("url", ["--gpu-launcher=sh", "file:///etc/passwd", "javascript:alert(1)"])
 def test_a_server_opens_only_web_pages(scripted: Scripted, url: str) -> None:
     scripted.script = [(200, NO_HEADERS, json.dumps({"changelogs": [{"url": url}]}))]
@@ -595,6 +612,30 @@ def test_a_server_opens_only_web_pages(scripted: Scripted, url: str) -> None:
 
     assert (done.exit_code, done.stdout) == (1, "")
     assert "names a changelog whose URL is not http or https" in done.stderr
+
+
+@pytest.mark.slow("starts a command on a terminal")
+def test_ids_of_a_server_are_one_word_of_a_command_and_no_escapes_of_an_error(scripted: Scripted) -> None:
+    def shown(*arguments: str, code: int = 0) -> str:
+        environment = {**os.environ, "CONTENTSVC_SERVER": scripted.url, "CONTENTSVC_API_KEY": "csk_x"}
+        return on_terminal(80, *arguments, environment=environment, code=code)
+
+    hostile = "post_01a2\x1b]0;pwn\x07; touch x"
+    created = {"webhookEndpoint": {"id": hostile, "enabled": True}, "secret": "whsec_x"}
+    listed = {
+        "posts": [{"id": hostile}, {"id": f"{hostile}2"}],
+        "pagination": {"currentPage": 1, "totalPages": 1},
+    }
+    scripted.script = [(201, NO_HEADERS, json.dumps(created)), (200, NO_HEADERS, json.dumps(listed))]
+
+    *_, command = shown("endpoint", "create", "https://acme.example/hook").splitlines()
+    *_, error = shown("post", "show", "01a2", code=2).splitlines()
+
+    assert shlex.split(command) == ["next:", "contentsvc", "endpoint", "test", r"post_01a2\x1b]0;pwn\x07; touch x"]
+    assert error == (
+        r"Error: Invalid value for 'POST_ID': '01a2' is ambiguous: post_01a2\x1b]0;pwn\x07; touch x, "
+        r"post_01a2\x1b]0;pwn\x07; touch x2"
+    )
 
 
 def test_the_key_follows_no_redirect(scripted: Scripted) -> None:

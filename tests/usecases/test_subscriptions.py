@@ -564,6 +564,7 @@ async def test_hostile_words_stay_words_in_a_mail(office: Office) -> None:
         ("ann@127.0.0.1", None),
         (f"ann@{'a' * 64}.org", None),
         (f"ann@{'a.' * 130}org", None),
+        ("=?utf-8?q?ann?=.b@example.org", None),
     ],
 )
 def test_an_address_has_one_form(typed: str, kept: str | None) -> None:

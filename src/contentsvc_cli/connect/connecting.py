@@ -84,7 +84,7 @@ def connect(
 
     connection_body = with_app(work, busy=CALLING, remote=remote)
     show(connection_body)
-    hint(f"contentsvc trigger create --repository-id {connection_body['repositoryId']} --event release")
+    hint("contentsvc trigger create --event release --repository-id", str(connection_body["repositoryId"]))
     if is_loopback(urlsplit(str(connection_body["webhookUrl"])).hostname or ""):
         warning = "The address above works on this machine alone; CONTENTSVC_BASE_URL sets another one."
         click.echo(warning, err=True)

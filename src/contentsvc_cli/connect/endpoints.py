@@ -63,7 +63,7 @@ def create(url: str, organization: str, *, disabled: bool, **fields: Any) -> Non
     if created.get("recipients") and created["enabled"]:
         click.echo("Each address gets a mail with a link, and gets messages once it is confirmed.", err=True)
         return
-    hint(f"contentsvc endpoint test {created['id']}")
+    hint("contentsvc endpoint test", created["id"])
 
 
 @endpoint.command("list")

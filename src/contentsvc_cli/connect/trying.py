@@ -126,7 +126,7 @@ def try_trigger(trigger_id: str, event: str | None, *, send: bool, **options: An
     if send:
         hint("contentsvc run list")
     elif verdict["matches"]:
-        hint(f"contentsvc trigger test {trigger_id} --send")
+        hint("contentsvc trigger test --send", trigger_id)
 
 
 def _trigger(body: dict[str, Any]) -> Trigger:

@@ -107,7 +107,7 @@ def create_changelog(organization: str, **fields: Any) -> None:  # noqa: ANN401 
         return api.send("POST", _PATH, to_builtins(command))["changelog"]
 
     show(with_app(work, remote=remote))
-    hint(f"contentsvc changelog publish --changelog {fields['slug']}")
+    hint("contentsvc changelog publish --changelog", fields["slug"])
 
 
 @changelog.command("set")

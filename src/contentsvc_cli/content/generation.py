@@ -44,6 +44,6 @@ def generate(organization: str, wait_s: float | None, **fields: Any) -> None:  #
     show(job)
     check_completed(job, wait_s)
     if job["postId"] is not None:
-        hint(f"contentsvc post show {job['postId']}")
+        hint("contentsvc post show", job["postId"])
     elif wait_s is None:
         hint("contentsvc run list")

@@ -95,7 +95,7 @@ def create(
 
     body = with_app(work, remote=lambda api: api.send("POST", "/v1/posts", to_builtins(command))["post"])
     _show(body)
-    hint(f"contentsvc open post {body['id']}")
+    hint("contentsvc open post", body["id"])
 
 
 @post.command("list")
@@ -309,7 +309,7 @@ def publish(post_id: str, publish_at: str | None) -> None:
     """Publish a post, now or at a later time."""
     change = ChangePost(status=PostStatus.PUBLISHED) if publish_at is None else ChangePost(publish_at=publish_at)
     _change(post_id, change)
-    hint(f"contentsvc open post {post_id}")
+    hint("contentsvc open post", post_id)
 
 
 @post.command()

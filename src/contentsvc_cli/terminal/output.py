@@ -109,11 +109,15 @@ def misused(message: str) -> NoReturn:
     raise click.UsageError(message)
 
 
-def hint(*commands: str) -> None:
-    """Print the next commands on standard error, if that is a terminal and the output is for people."""
+def hint(command: str, *ids: str) -> None:
+    """Print the next command on standard error, if that is a terminal and the output is for people.
+
+    ``ids`` follow the command, each as one word for a shell: they may be untrusted.
+    """
     if not wants_json() and sys.stderr.isatty():
-        for command in commands:
-            click.echo(f"next: {printable(command, sys.stderr)}", err=True)
+        from shlex import quote  # noqa: PLC0415  # only a terminal needs it
+
+        click.echo(f"next: {printable(' '.join([command, *map(quote, ids)]), sys.stderr)}", err=True)
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -139,6 +143,7 @@ def show(record: Mapping[str, Any]) -> None:
     if wants_json():
         click.echo(json_text(record, indent=2))
         return
+    record = {one_line(name, _CELL): value for name, value in record.items()}
     width = max(map(len, record), default=0)
     if not sys.stdout.isatty():
         for name, value in record.items():

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Final, final
 
+from contentsvc_cli.terminal.output import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -19,7 +21,7 @@ class ProgressDisplay:
         self._ended = False
 
     def say(self, text: str) -> None:
-        self._update(description=text)
+        self._update(description=printable(text, sys.stderr))
 
     def count(self, done: int, total: int | None = None) -> None:
         counted = f"{done}" if total is None else f"{done} of {total}"

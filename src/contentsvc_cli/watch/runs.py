@@ -101,7 +101,7 @@ def retry(run_id: str) -> None:
         otherwise="has not ended, or has its post",
     )
     show({"runId": run_id, "status": RunStatus.PENDING.value})
-    hint(f"contentsvc run show {run_id}")
+    hint("contentsvc run show", run_id)
 
 
 def _change_run(

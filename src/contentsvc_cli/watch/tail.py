@@ -266,9 +266,9 @@ class _Lines:
 
 
 def _line(row: Mapping[str, Any], name: str) -> Text:
-    status = row["status"]
+    status = one_line(row["status"], _TEXT)
     why = dict.fromkeys(part for part in (row["errorMessage"], row["reason"]) if part)
-    code = "-" if row["statusCode"] is None else str(row["statusCode"])
+    code = "-" if row["statusCode"] is None else one_line(str(row["statusCode"]), _TEXT)
     about = row["about"] if row["about"] not in {row["title"], row["reason"], row["errorMessage"]} else ""
     return Text("  ").join(
         part

@@ -5,10 +5,12 @@ from typing import Final
 
 from contentsvc_core.on_demand import late
 
+#: Invisible characters, which plain text does not have.
+INVISIBLE: Final = r"[\u200b-\u200d\u2060\ufeff]"
 _MARKUP: Final = late(
     r"\[(?P<shown>[^\[\]\n]{1,500})\]\((?P<url>https?://[^\s()]{1,1000})\)|<(?P<bare>https?://[^\s<>]{1,1000})>"
     r"|\\(?P<literal>[!-/:-@\[-`{-~])|^#{1,6}[ \t]+|^[ \t]*[*+-][ \t]+(?P<entry>)|`+|\*+(?=\S)|(?<=\S)\*+|~~"
-    r"|(?<![^\W_])_+(?=\S)|(?<=\S)_+(?![^\W_])|(?P<end>\\$|(?<![ \t])[ \t]++$)|[\u200b-\u200d\u2060\ufeff]",
+    rf"|(?<![^\W_])_+(?=\S)|(?<=\S)_+(?![^\W_])|(?P<end>\\$|(?<![ \t])[ \t]++$)|{INVISIBLE}",
     re.MULTILINE,
 )
 

@@ -22,8 +22,9 @@ _REASON: Final = 400
 _ID: Final = 64
 #: U+2060, a word joiner: invisible and without a width.
 JOINER: Final = "\u2060"
-#: The marks by which chats and mail programs recognize mentions (``@all``) and addresses (``https://``, ``a.example``).
-_RECOGNIZED: Final = re.compile(r"(?<=@)|(?<=:)(?=//)|(?<=\w\.)(?=[^\W\d])")
+#: The marks by which chats and mail programs recognize mentions (``@all``) and addresses (``https://``, ``//host``,
+#: ``mailto:``, ``a.example``). The name before the dot may end with any sign: a combining mark, or an emoji.
+_RECOGNIZED: Final = re.compile(r"(?<=@)|(?=//)|(?<=mailto:)|(?<=[^\s.]\.)(?=[^\W\d])", re.IGNORECASE)
 _CONTENT: Final = {kind.value: kind.noun for kind in ContentType}
 
 

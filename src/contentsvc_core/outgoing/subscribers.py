@@ -20,7 +20,8 @@ RECENT: Final = timedelta(days=30)
 STALE: Final = timedelta(days=3)
 #: The length of an address in characters (RFC 5321, section 4.5.3.1).
 ADDRESS_LIMIT: Final = 254
-_LOCAL: Final = re.compile(r"[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*", re.ASCII)
+#: Without the beginning of an encoded word (RFC 2047, section 2), which the parser of mails would decode.
+_LOCAL: Final = re.compile(r"(?!.*=\?)[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*", re.ASCII)
 _LOCAL_LIMIT: Final = 64
 _DOMAIN: Final = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]", re.ASCII)
 

@@ -132,10 +132,14 @@ def test_no_address_of_any_field_is_ever_printed(email: str, before: str, after:
         assert email.casefold() not in shown.casefold()
 
 
-@given(_EMAILS, st.sampled_from(["\\@", "&#64;", "&#x40;", "&#0064;", "&commat;"]))
-def test_a_disguised_address_in_release_notes_is_masked_too(email: str, at: str) -> None:
+@given(
+    _EMAILS,
+    st.sampled_from(["@", "\\@", "&#64;", "&#x40;", "&#0064;", "&commat;"]),
+    st.sampled_from([".", "\\.", "&#46;", "&#x2E;", "&#0046;", "&period;"]),
+)
+def test_a_disguised_address_in_release_notes_is_masked_too(email: str, at: str, dot: str) -> None:
     name, _, domain = email.rpartition("@")
-    draft = announced(release(body=f"Write to {name}{at}{domain} please."))
+    draft = announced(release(body=f"Write to {name}{at}{domain.replace('.', dot)} please."))
     assert email not in RENDERERS[0].render(draft.markdown)
 
 

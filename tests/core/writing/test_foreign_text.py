@@ -110,10 +110,13 @@ def test_plain_text_reads_the_same_with_and_without_a_renderer(text: str) -> Non
     [
         ("see https://evil.example/x.y", "see https[:]//evil[.]example/x[.]y"),
         ("www.evil.zz or evil.com/x", "www[.]evil[.]zz or evil[.]com/x"),
+        ("good.com.evil.com or evil.com.Yes", "good[.]com[.]evil[.]com or evil[.]com[.]Yes"),
+        ("caf\u0301.com, \u201cevil.com\u201d", "caf\u0301[.]com, \u201cevil[.]com\u201d"),
         ("update README.md and v1.5", "update README.md and v1.5"),
         ("ask @everyone, fix #12 of x@v4", "ask everyone, fix #12 of x@v4"),
         ("for #anything, A#b and $cash", "for anything, A#b and cash"),
         ("\uff20ada \uff03b", "ada b"),
+        ("@\u200beveryone, #\u200db, evil.\u2060com", "everyone, b, evil[.]com"),
     ],
 )
 def test_places_that_look_for_addresses_and_names_find_none(text: str, shown: str) -> None:

@@ -12,10 +12,12 @@ HIDDEN_ADDRESS: Final = "(email-hidden)"
 
 _LOCAL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?]"
 _LABEL: Final = r"[^\s@<>()\[\]\"',:;\\`/=?.!#$%&*+^{|}~]"
+#: A dot, also in one of its disguises in Markdown.
+_DOT: Final = r"(?:\\?\.|&(?:period|#0{0,6}46|#x0{0,6}2e);)"
 # Possessive, and without overlapping beginnings: each character is read a fixed number of times. `@app.route` is a
 # decorator, `/@ada.b` a page. The last label has letters only: `checkout@v4.1` and `lodash@4.17.21` are versions.
 _ADDRESS: Final = late(
-    rf'<?(?:"[^"\n]{{1,64}}"|(?<!{_LOCAL}){_LOCAL}++|[=?\'])@(?:{_LABEL}++\.)+(?:xn--[\w-]++|[^\W\d_]{{2,}}+)>?',
+    rf'<?(?:"[^"\n]{{1,64}}"|(?<!{_LOCAL}){_LOCAL}++|[=?\'])@(?:{_LABEL}++{_DOT})+(?:xn--[\w-]++|[^\W\d_]{{2,}}+)>?',
     re.IGNORECASE,
 )
 _PLAIN_WORD: Final = re.compile(r"[a-z]+(?:['-][a-z]+)*[,:]?(?= |\Z)")

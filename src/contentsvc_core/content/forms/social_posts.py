@@ -14,6 +14,7 @@ from contentsvc_core.content.changelog.report import Item
 from contentsvc_core.content.changelog.select import is_minor
 from contentsvc_core.content.forms import news as wording
 from contentsvc_core.content.forms.news import News
+from contentsvc_core.content.plain import INVISIBLE
 from contentsvc_core.content.sections import CRITICAL, Section
 from contentsvc_core.content.writing import Draft
 from contentsvc_core.text import storable
@@ -46,10 +47,13 @@ _DOMAINS: Final = (
     "com|net|org|info|biz|io|co|ai|app|dev|xyz|top|site|online|shop|store|live|link|click|club|pro|tv|us|uk|eu|de|fr|es"
     "|it|nl|ru|cn|jp|kr|br|ch|at|be|se|fi|dk|cz|ly|gg|page|cloud|tech|blog|news|space|website|example"
 )
+#: A sign of a name in a domain: any but spaces and ASCII punctuation, such as a combining mark.
+_SIGN: Final = r"[^\s\x00-,./:-@\[-^`{-\x7f]"
 #: Addresses that services link, with or without a scheme.
 # Possessive, without overlapping beginnings: each character is read a fixed number of times.
 ADDRESS: Final = re.compile(
-    rf"(?<![\w+.-])[a-z][\w+.-]*+://\S*+|(?<![\w.])www\.\S*+|(?<![\w.-])[\w-]++(?:\.[\w-]++)*?\.(?:{_DOMAINS})(?![\w-])",
+    r"(?<![\w+.-])[a-z][\w+.-]*+://\S*+|(?<![\w.])www\.\S*+"
+    rf"|(?<!{_SIGN})(?<!\.){_SIGN}++(?:\.{_SIGN}++)*?\.(?:{_DOMAINS})(?![\w-])(?:\.{_SIGN}++)*+",
     re.IGNORECASE,
 )
 #: Words with a dot that the service may count as an address, e.g. ``README.md``.
@@ -58,6 +62,7 @@ _MENTION: Final = re.compile(
     r"(?<![\w@\uff20$])[@\uff20$]++(?=[^\W\d]|(?<!\$)\w)|(?<![\w\uff03#])[\uff03#]++(?=\w*[^\W\d])"
 )
 _PLAIN: Final = re.compile(r"[*~_]")
+_INVISIBLE: Final = re.compile(INVISIBLE)
 
 
 def write_linkedin_post(news: News) -> Draft:
@@ -211,8 +216,9 @@ def inert(text: str) -> str:
 
 def inactive(text: str) -> str:
     """Return one line of plain text in which nothing is an address, a mention or a hashtag."""
-    visible = ADDRESS.sub(lambda found: found[0].replace("://", "[:]//").replace(".", "[.]"), plain(text))
-    return _MENTION.sub("", visible)
+    # First, because the plain text of the post does not have them.
+    visible = _INVISIBLE.sub("", plain(text))
+    return _MENTION.sub("", ADDRESS.sub(lambda found: found[0].replace("://", "[:]//").replace(".", "[.]"), visible))
 
 
 def weight(text: str) -> int:

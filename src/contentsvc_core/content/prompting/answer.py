@@ -9,7 +9,8 @@ from attrs import frozen
 from contentsvc_core.content.changelog.markdown import cut_at_word
 from contentsvc_core.content.editing import TITLE_LIMIT
 from contentsvc_core.content.forms.social_posts import LINKEDIN_LIMIT, TWEET_LIMIT, URL_WEIGHT, weight
-from contentsvc_core.content.posts import MARKDOWN_LIMIT, ContentType
+from contentsvc_core.content.plain import text_of
+from contentsvc_core.content.posts import MARKDOWN_LIMIT, PLAIN_TYPES, ContentType
 from contentsvc_core.content.prompting.facts import unfounded
 from contentsvc_core.content.prompting.tasks import HASHTAG_LIMITS
 from contentsvc_core.content.writing import Draft
@@ -98,7 +99,9 @@ def read_draft(text: str, content_type: ContentType, facts: str | None = None) -
     fault = _title_fault(parts.title, title) or _text_fault(markdown, content_type)
     if fault:
         return UnusableDraft(reason=fault)
-    if facts is not None and (found := unfounded(f"{title}\n{markdown}", facts)) is not None:
+    # Networks get the plain text.
+    posted = text_of(markdown) if content_type in PLAIN_TYPES else ""
+    if facts is not None and (found := unfounded(f"{title}\n{markdown}\n{posted}", facts)) is not None:
         reason = "it states a version, a number, an address or an account that the material does not hold"
         return UnusableDraft(reason=reason, detail=one_line(found, TITLE_LIMIT))
     return Draft(title=title, markdown=markdown)

@@ -11,7 +11,7 @@ _VERSION: Final = re.compile(
     r"(?<![\w.])v?([0-9]+(?:\.[0-9]+)+(?:[-.+]?(?:a|b|rc|alpha|beta|pre|dev)[.-]?[0-9]*)?)(?!\w)"
 )
 _NUMBER: Final = re.compile(r"(?<![\w.])#?([0-9]+(?:[.,\u202f'\u2019 ][0-9]{3})*(?:[.,][0-9]+)?)(?![\w])")
-_ACCOUNT: Final = re.compile(r"(?<![\w/.])@([A-Za-z0-9][\w-]{0,38})")
+_ACCOUNT: Final = re.compile(r"(?<!\w)[@\uff20]([A-Za-z0-9_][\w-]{0,38})")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _SEPARATORS: Final = re.compile(r"[.,\u202f'\u2019 ]")
 #: A character reference of CommonMark. The longest name has 31 letters; ``unescape`` cannot read longer numbers.
