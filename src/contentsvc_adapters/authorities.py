@@ -1,16 +1,21 @@
 """The certificate authorities that requests to code hosts, models and other servers trust."""
 
 import os
+import re
 import ssl
+from typing import Final
 
 import httpx
 
+#: The number of the operating system before its message, which tells users nothing.
+_NUMBER: Final = re.compile(r"^\[Errno -?\d+\] ")
 
-def authorities(scheme: str = "https") -> ssl.SSLContext:
-    """Return a context that trusts ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one is set, else those of certifi.
 
-    A context for plain HTTP trusts none, because loading them takes 50 ms. If they cannot be loaded, it trusts none
-    either: each request then fails at the certificate, and :func:`certificate_advice` names the variable.
+def authorities(scheme: str) -> ssl.SSLContext:
+    """Return a context that trusts ``SSL_CERT_FILE`` or ``SSL_CERT_DIR``, if one is set, else certifi's authorities.
+
+    A context for plain HTTP trusts no authority, because loading them takes 50 ms. A context whose files cannot be read
+    trusts none either: each request fails at the certificate, and :func:`certificate_advice` names the variable.
     """
     if scheme == "https":
         try:
@@ -25,6 +30,11 @@ def is_certificate_fault(exc: BaseException) -> bool:
     while (behind := exc.__cause__ or exc.__context__) is not None and not isinstance(exc, ssl.SSLError):
         exc = behind
     return isinstance(exc, ssl.SSLCertVerificationError)
+
+
+def failure_reason(exc: BaseException) -> str:
+    """Return why a request failed, and what to do about a certificate that is not trusted."""
+    return f"{_NUMBER.sub('', str(exc)) or type(exc).__name__}{certificate_advice(exc)}"
 
 
 def certificate_advice(exc: BaseException) -> str:

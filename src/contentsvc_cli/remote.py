@@ -1,6 +1,5 @@
 """A client of ``/v1``, for commands that work on another machine's service."""
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -14,7 +13,7 @@ from contentsvc_cli.servers import KEY_VARIABLE, Server
 from contentsvc_core.identifiers import is_loopback
 from contentsvc_core.text import one_line
 from contentsvc_core.webhooks.providers import DEFAULT_PROVIDER
-from contentsvc_http.wiring.tls import authorities, certificate_advice
+from contentsvc_http.wiring.tls import authorities, certificate_advice, failure_reason
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -236,12 +235,11 @@ class Api:
     def _unreachable(self, exc: httpx.TransportError) -> click.ClickException:
         if isinstance(exc, httpx.TimeoutException):
             return Unavailable(f"{self.url} does not answer in time")
-        reason = re.sub(r"^\[Errno -?\d+\] ", "", one_line(str(exc), _LONGEST))
+        reason = one_line(failure_reason(exc), _LONGEST)
+        is_here = isinstance(exc, httpx.ConnectError) and is_loopback(self._client.base_url.host)
         if "WRONG_VERSION_NUMBER" in reason:
             reason = "it answers without encryption: is http:// its URL?"
-        elif advice := certificate_advice(exc):
-            reason = f"{reason}{advice}"
-        elif isinstance(exc, httpx.ConnectError) and is_loopback(self._client.base_url.host):
+        elif is_here and not certificate_advice(exc):
             reason = f"{reason}; run 'contentsvc serve', or check the port"
         return Unavailable(f"{self.url} cannot be reached: {reason}")
 

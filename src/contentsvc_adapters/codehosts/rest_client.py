@@ -3,7 +3,6 @@
 import asyncio
 import copy
 import math
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
@@ -15,7 +14,7 @@ import httpx
 import msgspec
 from attrs import define, field, frozen
 
-from contentsvc_adapters.authorities import authorities, certificate_advice
+from contentsvc_adapters.authorities import authorities, failure_reason
 from contentsvc_adapters.codehosts.dialects import ApiConventions
 from contentsvc_adapters.sites.checking import is_compressed
 from contentsvc_core.code_hosts import HostAnswer, HostFault, HostRefusal
@@ -45,8 +44,6 @@ _DIGITS: Final = 18
 _CLASS: Final = 100
 _Shape = TypeVar("_Shape")
 _Value = TypeVar("_Value")
-#: The number that a fault of the system begins with; its words follow.
-_NUMBER: Final = re.compile(r"^\[Errno -?\d+\] ")
 _TOO_SLOW: Final = "did not answer everything that was asked in time"
 
 
@@ -149,8 +146,7 @@ class RestClient:
         except (httpx.TimeoutException, TimeoutError):
             return _unreachable(_TOO_SLOW if ends_at == self._until else f"did not answer within {self._timeout_s:g} s")
         except httpx.HTTPError as exc:
-            reason = _hide(_NUMBER.sub("", str(exc)), hidden) or type(exc).__name__
-            return _unreachable(f"cannot be reached: {reason}{certificate_advice(exc)}")
+            return _unreachable(f"cannot be reached: {_hide(failure_reason(exc), hidden)}")
         except (httpx.InvalidURL, ValueError):
             # In a header of its answer. What such an exception says repeats a part of it, and that may be anything.
             return _unreachable("sent the request on to what is no address")

@@ -12,7 +12,7 @@ from attrs import frozen
 
 from contentsvc_cli.develop.recordings import MAX_LINE
 from contentsvc_core.text import one_line
-from contentsvc_http.wiring.tls import authorities, certificate_advice
+from contentsvc_http.wiring.tls import authorities, failure_reason
 
 #: The longest silence of a stream, in seconds: smee.io sends a comment or a ping every 30 seconds.
 _SILENCE_S: Final = 90.0
@@ -150,7 +150,7 @@ async def relayed(url: str, report: Callable[[str], None]) -> AsyncGenerator[Rel
                             yield delivery
                 fault = "the relay has closed the connection"
             except httpx.HTTPError as exc:
-                fault = f"{one_line(str(exc), 200) or type(exc).__name__}{certificate_advice(exc)}"
+                fault = one_line(failure_reason(exc), 300)
             report(f"{fault}; connecting again in {pause:.0f} s")
             await asyncio.sleep(pause * random.uniform(0.8, 1))  # noqa: S311  # jitter, no secret
             pause = min(2 * pause, _LONGEST_PAUSE_S)

@@ -24,8 +24,6 @@ from contentsvc_core.webhooks.providers.decoding import Malformed
 #: Exit code after Ctrl-C: 128 plus the signal's number.
 _INTERRUPTED: Final = 130
 
-_AGAIN: Final = "start the server or correct --url, and send the file again"
-
 _COLUMNS: Final = (
     TextColumn("{task.description}"),
     BarColumn(),
@@ -185,7 +183,8 @@ def send(  # noqa: PLR0913  # one parameter an option
         except BadRecording as exc:
             broken_off, code = f"{exc}; nothing after it was sent" if answers else str(exc), 1
         except Unreachable as exc:
-            broken_off, code = f"{exc}; nothing after it was sent: {_AGAIN}", 1
+            again = "start the server or correct --url, and send the file again"
+            broken_off, code = f"{exc}; nothing after it was sent: {again}", 1
         except KeyboardInterrupt:
             broken_off, code = "interrupted; what was on its way may have been processed", _INTERRUPTED
     answers.sort(key=lambda answer: answer.position)

@@ -1,5 +1,6 @@
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast
@@ -115,9 +116,8 @@ def hint(command: str, *ids: str) -> None:
     ``ids`` follow the command, each as one word for a shell: they may be untrusted.
     """
     if not wants_json() and sys.stderr.isatty():
-        from shlex import quote  # noqa: PLC0415  # only a terminal needs it
-
-        click.echo(f"next: {printable(' '.join([command, *map(quote, ids)]), sys.stderr)}", err=True)
+        words = [command, *map(shlex.quote, ids)]
+        click.echo(f"next: {printable(' '.join(words), sys.stderr)}", err=True)
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -107,7 +107,10 @@ def replay(log_id: str | None, organization: str, *, dry_run: bool, **options: A
     replayed = with_app(lambda app: _replay_one(app, log_id), remote=remote)
     show(replayed)
     # The entry explains why no trigger matched. The answer of a server has no number of runs.
-    hint(*(("contentsvc log show", log_id) if replayed.get("runs") == 0 else ("contentsvc run list",)))
+    if replayed.get("runs") == 0:
+        hint("contentsvc log show", log_id)
+    else:
+        hint("contentsvc run list")
 
 
 def _replay_filter(organization: str, *, dry_run: bool, **options: Any) -> None:  # noqa: ANN401  # as above

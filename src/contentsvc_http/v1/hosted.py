@@ -68,7 +68,7 @@ class Organizations:
         """Read the organization before the operation: a database failure afterwards would lose the response."""
         organization = await self._directory.organization_of(organization_id)
         if organization is not None:
-            # Last: the organizations of other running requests must stay.
+            # It moves to the end: the first one is dropped, and those of other running requests must stay.
             self._known.pop(organization.id, None)
             self._known[organization.id] = organization
             if len(self._known) > _ORGANIZATIONS_LIMIT:

@@ -1,3 +1,3 @@
-from contentsvc_adapters.authorities import authorities, certificate_advice
+from contentsvc_adapters.authorities import authorities, certificate_advice, failure_reason
 
-__all__ = ["authorities", "certificate_advice"]
+__all__ = ["authorities", "certificate_advice", "failure_reason"]

@@ -1,6 +1,5 @@
 import asyncio
 import json
-import re
 import time
 from collections.abc import Mapping
 from typing import Any, Final, cast, final
@@ -9,13 +8,12 @@ import httpx
 from attrs import field, frozen
 
 from contentsvc_http.wiring.diagnostics import in_thread
-from contentsvc_http.wiring.tls import authorities, certificate_advice
+from contentsvc_http.wiring.tls import authorities, failure_reason
 
 #: The limit of each step, such as the next byte, and of the whole answer, in seconds. A server may send a byte in
 #: each step; the whole is long enough for a busy machine, and two requests fit into the limit of a check.
 _STEP_S: Final = 3.0
 _WHOLE_S: Final = 10.0
-_ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 _LONGEST: Final = 64 * 1024
 
 
@@ -77,5 +75,4 @@ def _fetch(url: str, headers: Mapping[str, str]) -> HttpAnswer | Unanswered:
         return Unanswered(reason=f"no answer within {_STEP_S:g} s")
     except (httpx.HTTPError, httpx.InvalidURL) as exc:
         refused = isinstance(exc, httpx.ConnectError) and "refused" in str(exc).lower()
-        reason = _ERRNO.sub("", str(exc)) or type(exc).__name__
-        return Unanswered(reason=f"{reason}{certificate_advice(exc)}", refused=refused)
+        return Unanswered(reason=failure_reason(exc), refused=refused)
